@@ -89,8 +89,12 @@ enum class Region : uint8_t {
   Argument, ///< lives from step to step (parameters, state) or for one step
 };
 
-/// A block of memory. `first` and `last` are instruction indices of the only
-/// program that uses it; an argument's storage lives over the whole program.
+/// A block of memory. A private or arena storage begins at the instruction that
+/// defines its first value, `first`, and ends at its Free, `last`; a result's
+/// storage is never freed and has the program's last instruction as `last`. An
+/// argument's storage lives over the whole program. Indices are into the only
+/// program that uses it. The first value of a kernel's result storage starts at
+/// offset 0.
 struct Storage {
   int64_t bytes = 0;
   std::string use; ///< "parameter", "activation", "gathered", … for reports
@@ -246,6 +250,7 @@ struct CostFacts {
   int64_t bytesRead = 0;
   int64_t bytesWritten = 0;
   int64_t batch = 0, m = 0, n = 0, k = 0; ///< Gemm only
+  /// Most bytes that the kernel holds at a time beside arguments and results.
   int64_t workspaceBytes = 0;
 };
 
@@ -274,16 +279,18 @@ struct CollectiveMemberRef {
 
 struct CollectiveStart {
   CollectiveKind kind = CollectiveKind::AllReduce;
-  /// The group: all ranks that differ on this axis only.
-  std::string axis;
+  /// The group: all ranks that differ on these axes only, outermost first; its
+  /// ranks are ordered row-major over them.
+  std::vector<std::string> axes;
   /// In payload order: the order in which a packing transport lays them out.
   std::vector<CollectiveMemberRef> members;
   ReductionOrder order = ReductionOrder::Ordered;
   double divisor = 1;
   int64_t bytesReceived = 0; ///< per rank, as ProcessGroup::traffic counts it
-  /// The schedule problem: instruction after which the last input is there,
-  /// first instruction that reads an output, and whether a gathered tensor may
-  /// be kept instead of gathered again.
+  /// The schedule problem: the instruction that defines the last input (-1 when
+  /// all are arguments), the first instruction other than wait and free that
+  /// uses an output's storage (the program's length when none does), and
+  /// whether a gathered tensor may be kept instead of gathered again.
   int64_t ready = 0;
   int64_t needed = 0;
   bool keepable = false;
@@ -333,7 +340,9 @@ struct Plan {
   std::vector<Scalar> scalars;
   std::vector<Program> programs;
   std::vector<Provenance> provenance;
-  /// Arguments included, as a rank's counting allocator sees it.
+  /// The largest number, over all instructions, of bytes of the storages that
+  /// live there (those that begin there included, those freed there too) plus
+  /// the kernel's workspace. Arguments live always.
   int64_t predictedPeakBytes = 0;
 };
 
