@@ -1,0 +1,21 @@
+# ===- __init__.py - Public names of the capture package -------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Tested by test/unit/capture.
+"""Captures the training step of a PyTorch model for the SimpleFSDP compiler.
+
+``capture`` saves a step, ``write_batches`` its data, ``load_weights`` reads
+trained weights back. ``python -m simplefsdp_capture`` does the first from the
+command line.
+"""
+
+from .capture import capture
+from .errors import CaptureError
+from .fake import fake_weights, real_tensors
+
+__all__ = [
+    "CaptureError",
+    "capture",
+    "fake_weights",
+    "real_tensors",
+]
