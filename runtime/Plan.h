@@ -61,7 +61,7 @@ struct Mesh {
 };
 
 /// A file that the compiler read: base name and SHA-256, never a path.
-struct InputFile {
+struct PlanInput {
   std::string name;
   std::string sha256;
 };
@@ -69,7 +69,7 @@ struct InputFile {
 struct PlanHeader {
   int64_t formatVersion = kPlanFormatVersion;
   std::string compiler;              ///< "simplefsdp-opt 0.1.0"
-  std::vector<InputFile> inputs;     ///< the graph first
+  std::vector<PlanInput> inputs;     ///< the graph first
   std::string options;               ///< effective pipeline options
   std::string device = "cpu";        ///< "cpu" or "cuda"
   std::vector<std::string> dataAxes; ///< axes that split the batch
