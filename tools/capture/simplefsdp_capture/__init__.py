@@ -9,6 +9,7 @@ trained weights back. ``python -m simplefsdp_capture`` does the first from the
 command line.
 """
 
+from .batches import load_weights, write_batches
 from .capture import capture
 from .errors import CaptureError
 from .fake import fake_weights, real_tensors
@@ -17,5 +18,7 @@ __all__ = [
     "CaptureError",
     "capture",
     "fake_weights",
+    "load_weights",
     "real_tensors",
+    "write_batches",
 ]

@@ -8,6 +8,7 @@
 # Tested by test/unit/capture/test_bitwise.py and test_manifest.py.
 """From AOTAutograd's descriptors to a full export signature."""
 
+import operator
 from dataclasses import dataclass, field
 
 import torch
@@ -60,6 +61,7 @@ def assign_roles(graph, state, in_paths, out_paths):
     mutated buffers, loss, other outputs and gradients, in this order.
     """
     roles = Roles()
+    _merge_getitems(graph)
     _assign_outputs(graph, roles, out_paths)
     _seed_backward(graph, roles, out_paths)
     _assign_placeholders(graph, roles, state, in_paths)
@@ -68,6 +70,18 @@ def assign_roles(graph, state, in_paths, out_paths):
     graph.eliminate_dead_code()
     graph.lint()
     return roles
+
+
+def _merge_getitems(graph):
+    """Merges equal getitems, which ExportedProgram would do after us."""
+    first_of = {}
+    for node in graph.find_nodes(
+        op="call_function", target=operator.getitem
+    ):
+        first = first_of.setdefault(node.args, node)
+        if first is not node:
+            node.replace_all_uses_with(first)
+            graph.erase_node(node)
 
 
 def _assign_outputs(graph, roles, out_paths):
@@ -121,11 +135,14 @@ def _seed_backward(graph, roles, out_paths):
         index = getattr(what.output, "idx", None)
         if index != LOSS_INDEX:
             raise CaptureError(_second_loss(what.output, out_paths))
-        with graph.inserting_before(next(iter(node.users), None)):
-            seed = graph.call_function(aten.ones_like.default, (roles.loss,))
-        seed.meta = dict(node.meta, val=roles.loss.meta["val"])
-        seed.meta["autograd_backward"] = True
-        node.replace_all_uses_with(seed)
+        if node.users:
+            with graph.inserting_before(min(node.users)):
+                seed = graph.call_function(
+                    aten.ones_like.default, (roles.loss,)
+                )
+            seed.meta = dict(node.meta, val=roles.loss.meta["val"])
+            seed.meta["autograd_backward"] = True
+            node.replace_all_uses_with(seed)
         graph.erase_node(node)
 
 
