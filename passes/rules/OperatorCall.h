@@ -1,5 +1,4 @@
-//===- OperatorCall.h - An operator call as plain data
-//---------------------===//
+//===- OperatorCall.h - An operator call as plain data ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What a rule is asked about: a schema and one argument per schema parameter.
@@ -55,7 +54,9 @@ struct RuntimeScalar {
   bool operator==(const RuntimeScalar &) const = default;
 };
 
-/// monostate is None.
+/// monostate is None. A number in place of a tensor is what PyTorch calls a
+/// wrapped number: it broadcasts, and it weighs less in type promotion than a
+/// tensor of rank 0.
 using Argument =
     std::variant<std::monostate, TensorLayout, TensorList, RuntimeScalar, bool,
                  int64_t, double, std::string, std::vector<bool>,
@@ -68,20 +69,30 @@ struct OperatorCall {
   std::vector<Argument> arguments;
 
   // Typed reads. The index must be in range; the kind is checked by
-  // checkArguments (Rules.h), so a rule may rely on the schema's types.
+  // checkArguments (Rules.h), so a rule may rely on the schema's types. Rules
+  // that accept a number for a tensor ask isTensor first.
+  bool isTensor(size_t index) const;
   const TensorLayout &tensor(size_t index) const;
   /// Null for None.
   const TensorLayout *optionalTensor(size_t index) const;
   const TensorList &tensors(size_t index) const;
   int64_t integer(size_t index) const;
   std::optional<int64_t> optionalInteger(size_t index) const;
-  /// An int argument reads as a double too.
+  /// An int or bool argument reads as a double too; absent for None and for a
+  /// RuntimeScalar.
   std::optional<double> number(size_t index) const;
   bool boolean(size_t index) const;
+  /// False for None.
+  bool booleanOrFalse(size_t index) const;
   /// Empty for None.
   std::vector<int64_t> integers(size_t index) const;
   bool isNone(size_t index) const;
   std::optional<DType> dtype(size_t index) const;
+  std::optional<MemoryFormat> memoryFormat(size_t index) const;
+  /// Empty for None.
+  std::string text(size_t index) const;
+  /// Empty for None.
+  std::vector<bool> booleans(size_t index) const;
 };
 
 /// One returned tensor: its layout, and which argument's storage it shares.

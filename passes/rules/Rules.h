@@ -1,5 +1,4 @@
-//===- Rules.h - What passes may know of an operator
-//-----------------------===//
+//===- Rules.h - What passes may know of an operator --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The answers to every question that a pass may ask about an operator: layout
@@ -59,7 +58,8 @@ const std::vector<Rule> &allRules();
 /// Checks count and kinds of `call.arguments` against the schema.
 runtime::Status checkArguments(const OperatorCall &call);
 
-/// Appends the default of each missing argument at the end of `call`; an
+/// Appends the default of each missing argument at the end of `call`, and makes
+/// a single number for a list of fixed length (`int[2]`) that list; an
 /// argument without a default is an error naming it.
 runtime::Status fillDefaults(OperatorCall &call);
 

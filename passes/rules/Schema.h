@@ -1,13 +1,12 @@
-//===- Schema.h - Signatures of operators
-//----------------------------------===//
+//===- Schema.h - Signatures of operators -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The signatures of ATen operators, from a table that a script generates from
-// the pinned torch (tools/cmake names it; AtenSchemas.inc holds it), so that
-// importing a graph needs no LibTorch. The user's own operators come as schema
+// The signatures of ATen operators, from a table that tools/generate-schemas
+// writes from the pinned torch (AtenSchemas.inc), so that importing a graph
+// needs no LibTorch. The user's own operators come as schema
 // strings (`--allow-op`).
 //
-// Tested by test/unit/passes/rules/SchemaTest.cpp.
+// Tested by test/unit/passes/rules/SchemaTest.cpp and SchemaTableTest.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +49,7 @@ struct Parameter {
   bool optional = false; ///< `T?`, or the elements of `T?[]`
   bool mutated = false;  ///< `Tensor(a!)`
   bool keywordOnly = false;
+  size_t listLength = 0; ///< of `int[2]`; 0 for a list of any length
   /// Text of the default value, as in the schema; absent if there is none.
   std::optional<std::string> defaultText;
 };
@@ -59,14 +59,17 @@ struct Parameter {
 struct Schema {
   std::string name;
   std::vector<Parameter> parameters;
-  size_t resultCount = 0; ///< a list of tensors counts as one
-  bool returnsList = false;
+  size_t resultCount = 0;   ///< a list of tensors counts as one
+  bool returnsList = false; ///< the only result is a list of tensors
 
+  /// True if the operator writes an argument.
   bool mutates() const;
 };
 
 /// Reads one schema in PyTorch's notation:
 /// "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor".
+/// Without a library the operator is ATen's. Fails for what is no schema, and
+/// for results other than tensors, or one list of tensors.
 runtime::Expected<Schema> parseSchema(std::string_view text);
 
 /// The known schemas. ATen's are parsed when first asked for.
@@ -77,6 +80,9 @@ public:
 
   /// Null for an unknown name. The pointer lives as long as the table.
   const Schema *find(std::string_view name);
+
+  /// Names of all known ATen operators, ascending.
+  static std::vector<std::string_view> atenNames();
 
 private:
   std::unordered_map<std::string, std::unique_ptr<Schema>> parsed;
