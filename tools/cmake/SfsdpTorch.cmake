@@ -3,8 +3,6 @@
 # Imported targets for the LibTorch inside a torch wheel. `find_package(Torch)`
 # is not used: with a CUDA wheel it probes for nvcc and links torch_cuda.
 if(NOT SFSDP_TORCH_DIR)
-  find_program(SFSDP_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/build/venv/bin NO_DEFAULT_PATH)
-  find_program(SFSDP_PYTHON NAMES python3)
   execute_process(
     COMMAND ${SFSDP_PYTHON} -c "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])"
     OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

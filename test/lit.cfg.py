@@ -1,0 +1,48 @@
+# ===- lit.cfg.py - How the text tests run ---------------------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# One configuration for test/{dialect,passes,tools,e2e}. Features say what this
+# build has (`mlir`: simplefsdp-opt, `torch`: simplefsdp-run); a test that needs
+# one names it in REQUIRES, so a smaller build runs fewer tests and never fails.
+# Tested by tools/test, which runs every suite through it.
+
+import os
+
+import lit.formats
+
+config.name = "simplefsdp"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.sfsdp_build_dir, "test")
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "benchmark", "fuzz", "reference", "support", "unit"]
+
+if config.sfsdp_enable_opt:
+    config.available_features.add("mlir")
+if config.sfsdp_enable_torch:
+    config.available_features.add("torch")
+
+bin_dir = os.path.join(config.sfsdp_build_dir, "bin")
+capture_dir = os.path.join(config.sfsdp_source_dir, "tools", "capture")
+path = [bin_dir, config.sfsdp_llvm_tools_dir, os.environ.get("PATH", "")]
+config.environment.update(
+    {
+        "PATH": os.pathsep.join(path),
+        "PYTHONPATH": capture_dir,
+        "PYTHONDONTWRITEBYTECODE": "1",
+        # A variable of one function must not leak into the next one.
+        "FILECHECK_OPTS": "-enable-var-scope",
+        "SFSDP_BIN": bin_dir,
+        "SFSDP_TEST_OUTPUT": os.path.join(config.test_exec_root, "shared"),
+    }
+)
+# Tests choose ranks and thread counts themselves; a launcher's environment
+# around the test run must not.
+for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "OMP_NUM_THREADS"):
+    config.environment.pop(name, None)
+
+config.substitutions += [
+    ("%python", config.sfsdp_python),
+    ("%capture", f"{config.sfsdp_python} -m simplefsdp_capture"),
+    ("%inputs", os.path.join(config.test_source_root, "Inputs")),
+]
