@@ -1,0 +1,53 @@
+//===- SfsdpInterfaces.td - What passes ask of an operation -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef SFSDP_INTERFACES_TD
+#define SFSDP_INTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def Sfsdp_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
+  let cppNamespace = "::mlir::sfsdp";
+  let description = [{
+    A collective with k operands and k results: a bucket of k tensors. The
+    synchronous form returns the tensors; the start form returns one pending
+    value that `sfsdp.wait` turns into them.
+  }];
+  let methods = [
+    InterfaceMethod<"Mesh axes of the group, outermost first.",
+      "::mlir::ArrayAttr", "getGroupAxes", (ins), [{}], [{
+        return $_op.getAxes();
+      }]>,
+    InterfaceMethod<"Names of the parameters that the members serve; null if unnamed.",
+      "::mlir::ArrayAttr", "getMemberNames", (ins), [{}], [{
+        return $_op.getNamesAttr();
+      }]>,
+    InterfaceMethod<"The tensors that go in.",
+      "::mlir::Operation::operand_range", "getMembers", (ins), [{}], [{
+        return $_op.getInputs();
+      }]>,
+    InterfaceMethod<"Types of the tensors that come out, in either form.",
+      "::llvm::SmallVector<::mlir::RankedTensorType>", "getMemberResultTypes">,
+    InterfaceMethod<"Whether this is the start form.", "bool", "isStart">,
+    InterfaceMethod<"Name without prefix and `_start`: \"all_gather\".",
+      "::llvm::StringRef", "getCollectiveName">,
+    InterfaceMethod<
+      [{Whether one bucket may hold members of both: same kind, form, group and
+        attributes other than names and scope.}],
+      "bool", "canShareBucketWith", (ins "::mlir::Operation *":$other)>,
+  ];
+}
+
+def Sfsdp_InPlaceOpInterface : OpInterface<"InPlaceOpInterface"> {
+  let cppNamespace = "::mlir::sfsdp";
+  let description = [{
+    An operation whose results take the memory of operands: result i overwrites
+    a tied operand, which must not be read afterwards.
+  }];
+  let methods = [
+    InterfaceMethod<"The operand that result `index` overwrites.",
+      "::mlir::OpOperand &", "getTiedOperand", (ins "unsigned":$index)>,
+  ];
+}
+
+#endif // SFSDP_INTERFACES_TD

@@ -1,0 +1,286 @@
+//===- SfsdpOps.td - Operators, scalars, optimizer updates -*- tablegen -*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef SFSDP_OPS_TD
+#define SFSDP_OPS_TD
+
+include "dialect/SfsdpAttrs.td"
+include "dialect/SfsdpInterfaces.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Sfsdp_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Sfsdp_Dialect, mnemonic, traits>;
+
+//===----------------------------------------------------------------------===//
+// Operators
+//===----------------------------------------------------------------------===//
+
+def Sfsdp_AtenOp : Sfsdp_Op<"aten", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Call an ATen operator";
+  let description = [{
+    Carries any overload of any ATen operator, or of the user's own libraries
+    (`"mylib::scale.default"`). Arguments stand in schema order; those at the
+    end that have their default are absent. An argument is an operand, `none`, a
+    list of operands and `none`, a number, a Boolean, a string, a list of
+    numbers, an element type, or one of the marker attributes of this dialect.
+    Floats and integers are different arguments: `1.0` is not `1`.
+
+    A returned list of tensors is flat. A tensor that this call does not return
+    (PyTorch gives None) has no result; its position is in `absent`.
+
+    **Constraints**
+    - `aten_c1`: as many operand markers in `arguments` as operands
+    - `aten_c2`: exactly a `random` operator has a random id
+    - `aten_c3`: every argument is of a kind named above
+    - `aten_c4`: `absent` positions rise and leave room for the results
+
+    ```mlir
+    %sum = sfsdp.aten "add.Tensor"(%x, %y, 2.0)
+        : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %half = sfsdp.aten "_to_copy.default"(%sum, bf16)
+        scope <forward "norm" at "model.py:7"> : (tensor<4xf32>) -> tensor<4xbf16>
+    ```
+  }];
+  let arguments = (ins
+    StrAttr:$callee,
+    Variadic<AnyTypeOf<[AnyRankedTensor, Sfsdp_ScalarType]>>:$inputs,
+    ArrayAttr:$arguments,                     // aten_c1, aten_c3
+    OptionalAttr<DenseI64ArrayAttr>:$absent,  // aten_c4
+    DefaultValuedAttr<Sfsdp_OperatorEffectAttr,
+        "::mlir::sfsdp::OperatorEffect::Pure">:$effect,
+    OptionalAttr<I64Attr>:$random_id,         // aten_c2
+    OptionalAttr<Sfsdp_ScopeAttr>:$scope);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $callee `` custom<CallArguments>($inputs, $arguments)
+    (`absent` $absent^)? (`effect` $effect^)? (`random` $random_id^)? attr-dict
+    (`scope` $scope^)? `:` functional-type($inputs, $results)
+  }];
+  let hasVerifier = 1;
+}
+
+class Sfsdp_AttentionBase<string mnemonic> : Sfsdp_Op<mnemonic, [Pure]> {
+  let hasVerifier = 1;
+}
+
+def Sfsdp_AttentionOp : Sfsdp_AttentionBase<"attention"> {
+  let summary = "Compute scaled dot-product attention";
+  let description = [{
+    softmax(q kᵀ · scale + mask) v, device-neutral: which kernel computes it is
+    chosen by device and element type. `saved` (the logarithm of the sum of
+    exponentials) belongs to the backward of the same kernel.
+
+    **Constraints**
+    - `attention_c1`: query, key and value are [batch, heads, length, width]
+    - `attention_c2`: the output has the query's sizes up to the value's width
+
+    ```mlir
+    %out, %saved = sfsdp.attention %q, %k, %v causal
+        : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>)
+        -> (tensor<2x4x8x16xf32>, tensor<2x4x8xf32>)
+    ```
+  }];
+  let arguments = (ins
+    AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value,
+    Optional<AnyRankedTensor>:$mask,
+    UnitAttr:$causal, OptionalAttr<F64Attr>:$scale,
+    OptionalAttr<Sfsdp_ScopeAttr>:$scope);
+  let results = (outs AnyRankedTensor:$output, AnyRankedTensor:$saved);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`mask` $mask^)? (`causal` $causal^)?
+    (`scale` $scale^)? attr-dict (`scope` $scope^)?
+    `:` functional-type(operands, results)
+  }];
+}
+
+def Sfsdp_AttentionBackwardOp : Sfsdp_AttentionBase<"attention_backward"> {
+  let summary = "Compute the gradients of attention";
+  let description = [{
+    `output` and `saved` are the results of the matching `sfsdp.attention`: a
+    pair that is mixed from two kernels gives wrong gradients without any error,
+    so the verifier insists.
+
+    **Constraints**
+    - `attention_backward_c1`: `output` and `saved` come from one
+      `sfsdp.attention` with the same query, key, value, mask and attributes
+    - `attention_backward_c2`: each gradient has the sizes and element type of
+      its tensor
+
+    ```mlir
+    %gq, %gk, %gv = sfsdp.attention_backward %g, %q, %k, %v, %out, %saved causal
+        : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>,
+           tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8xf32>)
+        -> (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>)
+    ```
+  }];
+  let arguments = (ins
+    AnyRankedTensor:$gradient,
+    AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value,
+    AnyRankedTensor:$output, AnyRankedTensor:$saved,
+    Optional<AnyRankedTensor>:$mask,
+    UnitAttr:$causal, OptionalAttr<F64Attr>:$scale,
+    OptionalAttr<Sfsdp_ScopeAttr>:$scope);
+  let results = (outs
+    AnyRankedTensor:$query_gradient, AnyRankedTensor:$key_gradient,
+    AnyRankedTensor:$value_gradient);
+  let assemblyFormat = [{
+    $gradient `,` $query `,` $key `,` $value `,` $output `,` $saved
+    (`mask` $mask^)? (`causal` $causal^)? (`scale` $scale^)? attr-dict
+    (`scope` $scope^)? `:` functional-type(operands, results)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Host scalars
+//===----------------------------------------------------------------------===//
+
+class Sfsdp_ScalarOp<string mnemonic> : Sfsdp_Op<mnemonic, [Pure]> {
+  let results = (outs Sfsdp_ScalarType:$result);
+}
+
+def Sfsdp_ScalarConstantOp : Sfsdp_ScalarOp<"scalar_constant"> {
+  let summary = "Give a 64-bit number";
+  let description = [{
+    ```mlir
+    %beta1 = sfsdp.scalar_constant 0.9
+    ```
+  }];
+  let arguments = (ins F64Attr:$value);
+  let assemblyFormat = "$value attr-dict";
+}
+
+def Sfsdp_ScalarComputeOp : Sfsdp_ScalarOp<"scalar_compute"> {
+  let summary = "Compute with 64-bit numbers on the host";
+  let description = [{
+    IEEE double arithmetic, `pow` as C's, so that results equal Python's.
+
+    **Constraints**
+    - `scalar_compute_c1`: `neg` takes one operand, the others take two
+
+    ```mlir
+    %lr = sfsdp.scalar_constant 1.0e-3
+    %decay = sfsdp.scalar_constant 0.1
+    %product = sfsdp.scalar_compute mul %lr, %decay
+    ```
+  }];
+  let arguments = (ins
+    Sfsdp_ScalarFunctionAttr:$function, Variadic<Sfsdp_ScalarType>:$operands_);
+  let assemblyFormat = "$function $operands_ attr-dict";
+  let hasVerifier = 1;
+}
+
+def Sfsdp_MeshCoordinateOp : Sfsdp_ScalarOp<"mesh_coordinate"> {
+  let summary = "Give this rank's position on a mesh axis";
+  let description = [{
+    One of the two ways in which a rank enters a module that is the same for
+    all ranks; the other is `sfsdp.valid_rows`.
+
+    ```mlir
+    %position = sfsdp.mesh_coordinate "dp"
+    ```
+  }];
+  let arguments = (ins StrAttr:$axis);
+  let assemblyFormat = "$axis attr-dict";
+}
+
+def Sfsdp_ValidRowsOp : Sfsdp_ScalarOp<"valid_rows"> {
+  let summary = "Give the true rows of this rank's chunk";
+  let description = [{
+    clamp(rows - coordinate · c, 0, c) with c = ceil(rows / axis size).
+
+    ```mlir
+    %rows = sfsdp.valid_rows "dp" of 7
+    ```
+  }];
+  let arguments = (ins StrAttr:$axis, I64Attr:$rows);
+  let assemblyFormat = "$axis `of` $rows attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Optimizer updates
+//===----------------------------------------------------------------------===//
+
+class Sfsdp_UpdateOp<string mnemonic> : Sfsdp_Op<mnemonic, [
+    Pure, DeclareOpInterfaceMethods<Sfsdp_InPlaceOpInterface>]> {
+  let hasVerifier = 1;
+}
+
+def Sfsdp_AdamWOp : Sfsdp_UpdateOp<"adamw"> {
+  let summary = "Update a parameter by AdamW";
+  let description = [{
+    The arithmetic of torch.optim.AdamW with foreach=False and fused=False,
+    operation by operation, on the local shard. What depends on the step comes
+    as host scalars: `decay` = 1 - lr · weight_decay, `step_size` = -(lr / (1 -
+    beta1 ** step)), `correction` = (1 - beta2 ** step) ** 0.5. The results take
+    the memory of parameter, exp_avg and exp_avg_sq.
+
+    **Constraints**
+    - `adamw_c1`: all tensors have one type
+
+    ```mlir
+    %p1, %m1, %v1 = sfsdp.adamw %p, %g, %m, %v
+        decay %d step_size %s correction %c betas 0.9, 0.999 eps 1.0e-8
+        : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins
+    AnyRankedTensor:$parameter, AnyRankedTensor:$gradient,
+    AnyRankedTensor:$exp_avg, AnyRankedTensor:$exp_avg_sq,
+    Sfsdp_ScalarType:$decay, Sfsdp_ScalarType:$step_size,
+    Sfsdp_ScalarType:$correction,
+    F64Attr:$beta1, F64Attr:$beta2, F64Attr:$eps,
+    OptionalAttr<Sfsdp_ScopeAttr>:$scope);
+  let results = (outs
+    AnyRankedTensor:$new_parameter, AnyRankedTensor:$new_exp_avg,
+    AnyRankedTensor:$new_exp_avg_sq);
+  let assemblyFormat = [{
+    $parameter `,` $gradient `,` $exp_avg `,` $exp_avg_sq
+    `decay` $decay `step_size` $step_size `correction` $correction
+    `betas` $beta1 `,` $beta2 `eps` $eps attr-dict (`scope` $scope^)? `:`
+    custom<OneType>(type($parameter), type($gradient), type($exp_avg),
+        type($exp_avg_sq), type($new_parameter), type($new_exp_avg),
+        type($new_exp_avg_sq))
+  }];
+}
+
+def Sfsdp_SgdOp : Sfsdp_UpdateOp<"sgd"> {
+  let summary = "Update a parameter by SGD";
+  let description = [{
+    The arithmetic of torch.optim.SGD with foreach=False and fused=False. With
+    momentum the first step assigns the buffer, later ones update it. `step_size`
+    = -lr. The results take the memory of parameter and momentum buffer.
+
+    **Constraints**
+    - `sgd_c1`: all tensors have one type
+    - `sgd_c2`: a momentum buffer is there exactly if `momentum` is not 0, and
+      so is its new value
+    - `sgd_c3`: `nesterov` needs momentum
+
+    ```mlir
+    %p1 = sfsdp.sgd %p, %g step_size %s step %n weight_decay 0.0 momentum 0.0
+        : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins
+    AnyRankedTensor:$parameter, AnyRankedTensor:$gradient,
+    Optional<AnyRankedTensor>:$momentum_buffer,
+    Sfsdp_ScalarType:$step_size, Sfsdp_ScalarType:$step,
+    F64Attr:$weight_decay, F64Attr:$momentum, UnitAttr:$nesterov,
+    OptionalAttr<Sfsdp_ScopeAttr>:$scope);
+  let results = (outs
+    AnyRankedTensor:$new_parameter,
+    Optional<AnyRankedTensor>:$new_momentum_buffer);
+  let assemblyFormat = [{
+    $parameter `,` $gradient (`buffer` $momentum_buffer^)?
+    `step_size` $step_size `step` $step `weight_decay` $weight_decay
+    `momentum` $momentum (`nesterov` $nesterov^)? attr-dict (`scope` $scope^)?
+    `:` custom<SgdTypes>(ref($momentum_buffer), type($parameter),
+        type($gradient), type($momentum_buffer), type($new_parameter),
+        type($new_momentum_buffer))
+  }];
+}
+
+#endif // SFSDP_OPS_TD
