@@ -15,7 +15,14 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.sfsdp_build_dir, "test")
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "benchmark", "fuzz", "reference", "support", "unit"]
+config.excludes = [
+    "Inputs",
+    "benchmark",
+    "fuzz",
+    "reference",
+    "support",
+    "unit",
+]
 
 if config.sfsdp_enable_opt:
     config.available_features.add("mlir")
@@ -38,7 +45,13 @@ config.environment.update(
 )
 # Tests choose ranks and thread counts themselves; a launcher's environment
 # around the test run must not.
-for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "OMP_NUM_THREADS"):
+for name in (
+    "RANK",
+    "WORLD_SIZE",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "OMP_NUM_THREADS",
+):
     config.environment.pop(name, None)
 
 config.substitutions += [

@@ -28,7 +28,9 @@ def main(folder, report):
     runner = unittest.TextTestRunner(resultclass=CountingResult)
     result = runner.run(tests)
     failures = [str(test) for test, _ in result.failures + result.errors]
-    failures += [f"{test} (unexpected success)" for test in result.unexpectedSuccesses]
+    failures += [
+        f"{test} (unexpected success)" for test in result.unexpectedSuccesses
+    ]
     counts = {
         "passed": result.passed + len(result.expectedFailures),
         "skipped": len(result.skipped),

@@ -78,7 +78,9 @@ def count_google_tests(name, report):
     for suite in report["testsuites"]:
         for test in suite["testsuite"]:
             if test.get("failures"):
-                outcome.failures.append(f"{name}: {suite['name']}.{test['name']}")
+                outcome.failures.append(
+                    f"{name}: {suite['name']}.{test['name']}"
+                )
             elif test["status"] != "RUN" or test["result"] == "SKIPPED":
                 outcome.skipped += 1
             else:
