@@ -16,6 +16,7 @@ from .checks import (
     check_forward,
     check_graph,
     check_inputs,
+    check_model,
     check_state,
     refused_regions,
 )
@@ -25,7 +26,7 @@ from .manifest import make_manifest
 from .names import bind_inputs, input_paths, output_paths, read_state
 from .precision import cast_parameters_on_read, parse_param_dtype
 from .scope import finish_scopes
-from .signature import assign_roles, make_program
+from .signature import assign_roles, lift_constants, make_program
 
 
 def capture(model, example_inputs, path, param_dtype=None, train=True):
@@ -48,6 +49,7 @@ def capture(model, example_inputs, path, param_dtype=None, train=True):
     and writes nothing, when the step can't be captured.
     """
     dtype_name, dtype = parse_param_dtype(param_dtype)
+    check_model(model)
     args, kwargs = bind_inputs(model, example_inputs)
     in_paths = input_paths(model, args, kwargs)
     state = read_state(model)
@@ -58,21 +60,23 @@ def capture(model, example_inputs, path, param_dtype=None, train=True):
     )
 
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_unchanged(model))
         stack.enter_context(cast_parameters_on_read(model, dtype))
-        stack.enter_context(explained(model, dtype_name))
         if not train:
             stack.enter_context(_evaluation(model))
-        with refused_regions(model):
+        with explained(model, dtype_name), refused_regions(train):
             exported = export_forward(model, args, kwargs)
         out_paths = output_paths(exported.call_spec.out_spec)
         check_forward(exported, out_paths)
-        joint = trace_joint(exported, args, kwargs, state.aliases)
+        with explained(model, dtype_name):
+            joint = trace_joint(exported, args, kwargs, state.aliases)
 
+    constants = {**exported.constants, **lift_constants(joint)}
     roles = assign_roles(joint.graph, state, in_paths, out_paths)
     check_graph(joint.graph, roles, train)
     finish_scopes(joint.graph)
     manifest = make_manifest(joint.graph, roles, state, dtype_name, train)
-    program = make_program(joint, roles, state, exported.constants)
+    program = make_program(joint, roles, state, constants)
     save_program(program, manifest, path)
     return manifest
 
@@ -80,6 +84,22 @@ def capture(model, example_inputs, path, param_dtype=None, train=True):
 def _independent(tensor):
     """A contiguous copy, so that no two inputs share memory."""
     return tensor.detach().clone(memory_format=torch.contiguous_format)
+
+
+@contextlib.contextmanager
+def _unchanged(model):
+    """Undoes what tracing forward assigned to attributes and buffers."""
+    saved = [
+        (members, dict(members))
+        for module in model.modules()
+        for members in (module._parameters, module._buffers, vars(module))
+    ]
+    try:
+        yield
+    finally:
+        for members, before in saved:
+            members.clear()
+            members.update(before)
 
 
 @contextlib.contextmanager

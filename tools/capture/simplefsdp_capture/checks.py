@@ -12,10 +12,22 @@ from unittest import mock
 import torch
 import torch.utils._pytree as pytree
 import torch.utils.checkpoint
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from .errors import CaptureError
+from .failures import module_place
 from .fake import is_fake
-from .scope import source_line
+from .names import dtype_name
+from .scope import innermost_module, source_line
+
+
+def check_model(model):
+    """Refuses what is no module."""
+    if not isinstance(model, torch.nn.Module):
+        raise CaptureError(
+            "expected model to be a torch.nn.Module, got "
+            f"{type(model).__name__}"
+        )
 
 
 def check_inputs(paths, args, kwargs):
@@ -29,7 +41,22 @@ def check_inputs(paths, args, kwargs):
                 f"input '{path}' requires a gradient: expected only "
                 "parameters to be trained; pass it detached"
             )
+        _check_plain(f"input '{path}'", leaf)
         _check_static(path, leaf)
+
+
+def _check_plain(what, tensor):
+    if is_traceable_wrapper_subclass(tensor):
+        raise CaptureError(
+            f"{what} is a {type(tensor).__name__}: expected a plain tensor; "
+            "capture the unsharded model, sharding is the compiler's"
+        )
+    if tensor.device.type != "cpu":
+        raise CaptureError(
+            f"{what} is on {tensor.device}: expected cpu; capture on the CPU "
+            "(with fake_weights() if it is large), the compiler chooses the "
+            "device"
+        )
 
 
 def _check_static(path, tensor):
@@ -59,9 +86,14 @@ def _dynamic(path, dim, symbol, bounds):
 
 
 def check_state(state):
-    """Refuses parameters that share memory and constants without bytes."""
+    """Refuses parameters and buffers that the archive can't hold.
+
+    These are sharded ones, ones elsewhere than in CPU memory, different
+    parameters that share memory, and constants without bytes.
+    """
     owners = {}
     for fqn, parameter in state.parameters.items():
+        _check_plain(f"parameter '{fqn}'", parameter)
         if parameter.numel() == 0 or is_fake(parameter):
             continue
         storage = parameter.untyped_storage().data_ptr()
@@ -72,6 +104,7 @@ def check_state(state):
                 "objects: tie them by assigning the same nn.Parameter"
             )
     for fqn, buffer in state.buffers.items():
+        _check_plain(f"buffer '{fqn}'", buffer)
         if fqn not in state.persistent and is_fake(buffer):
             raise CaptureError(
                 f"non-persistent buffer '{fqn}' is fake, but its values "
@@ -84,7 +117,7 @@ def check_forward(exported, out_paths):
     """Refuses a loss that is no floating scalar, and symbolic values."""
     for node in exported.graph.nodes:
         for value in pytree.tree_leaves(node.meta.get("val")):
-            if isinstance(value, torch.SymInt) or _is_symbolic(value):
+            if _is_symbolic(value):
                 raise CaptureError(_data_dependent(node))
     output = exported.graph.output_node().args[0]
     if not out_paths:
@@ -105,18 +138,17 @@ def check_forward(exported, out_paths):
 
 
 def _is_symbolic(value):
-    return isinstance(value, torch.Tensor) and any(
-        isinstance(size, torch.SymInt) for size in value.shape
-    )
+    symbols = (torch.SymInt, torch.SymFloat, torch.SymBool)
+    sizes = value.shape if isinstance(value, torch.Tensor) else [value]
+    return any(isinstance(size, symbols) for size in sizes)
 
 
 def _data_dependent(node):
-    stack = list((node.meta.get("nn_module_stack") or {}).values())
-    fqn = stack[-1][0] if stack else ""
+    place = module_place(innermost_module(node), source_line(node))
     return (
-        f"can't capture module '{fqn}' at {source_line(node)}: the size of "
-        f"{node.target}'s result depends on the values of a tensor; a graph "
-        "has static shapes"
+        f"can't capture {place}: the result of {node.target} is a number or "
+        "has a size that depends on the values of a tensor, and a graph has "
+        "static shapes; keep it a tensor of fixed shape"
     )
 
 
@@ -128,43 +160,86 @@ def check_graph(graph, roles, train):
             "use train=False (--eval) to capture the forward alone"
         )
     for node in graph.nodes:
+        _check_operand_dtypes(node)
         if isinstance(node.target, torch._ops.HigherOrderOperator):
-            custom = node.meta.get("custom") or {}
+            fqn = (node.meta.get("custom") or {}).get("fqn")
             raise CaptureError(
-                f"can't capture module '{custom.get('fqn', '')}' at "
-                f"{source_line(node)}: control-flow operator "
-                f"'{node.target.name()}' has no sharding; rewrite it with "
-                "tensor operators"
+                f"can't capture {module_place(fqn, source_line(node))}: "
+                f"operator '{node.target.name()}' runs a graph of its own; "
+                "rewrite it with tensor operators"
             )
 
 
-@contextlib.contextmanager
-def refused_regions(model):
-    """Inside, entering a checkpointed region raises a CaptureError.
+# Operators whose kernels want one dtype; tracing doesn't check it.
+_ONE_DTYPE = {"mm", "addmm", "bmm", "baddbmm", "convolution"}
 
-    Export would drop the region silently and with it the memory it saves.
+
+def _check_operand_dtypes(node):
+    if getattr(node.target, "_opname", None) not in _ONE_DTYPE:
+        return
+    values = [operand.meta["val"] for operand in node.all_input_nodes]
+    dtypes = {dtype_name(value.dtype): None for value in values}
+    if len(dtypes) > 1:
+        fqn = (node.meta.get("custom") or {}).get("fqn")
+        raise CaptureError(
+            f"can't capture {module_place(fqn, source_line(node))}: "
+            f"{node.target} gets {' and '.join(dtypes)}, expected one dtype; "
+            "cast the floating inputs in forward to the dtype of the weight "
+            "they meet"
+        )
+
+
+@contextlib.contextmanager
+def refused_regions(train):
+    """Inside, entering a region that export would drop is a CaptureError.
+
+    Export records the forward operators of a checkpointed region and of a
+    custom autograd function, but not that memory is saved or what backward
+    does: the gradients of the latter would be wrong.
     """
 
-    def refuse(*args, **kwargs):
+    def refuse_checkpoint(*args, **kwargs):
         raise CaptureError(
-            "torch.utils.checkpoint regions can't be captured: call the "
+            "torch.utils.checkpoint regions can't be captured; call the "
             "region directly, recomputation is an option of the compiler "
             "(recompute=block)"
         )
 
-    module = torch.utils.checkpoint
-    names = [
-        name
-        for name in (
-            "_checkpoint_without_reentrant_generator",
-            "_checkpoint_without_reentrant_generator_impl",
-        )
-        if hasattr(module, name)
-    ]
+    checkpoint = torch.utils.checkpoint
     with contextlib.ExitStack() as stack:
-        for name in names:
-            stack.enter_context(mock.patch.object(module, name, refuse))
+        for name in _CHECKPOINT_ENTRIES:
+            if hasattr(checkpoint, name):
+                stack.enter_context(
+                    mock.patch.object(checkpoint, name, refuse_checkpoint)
+                )
         stack.enter_context(
-            mock.patch.object(module.CheckpointFunction, "apply", refuse)
+            mock.patch.object(
+                checkpoint.CheckpointFunction, "apply", refuse_checkpoint
+            )
         )
+        if train:
+            stack.enter_context(_refused_autograd_functions())
         yield
+
+
+_CHECKPOINT_ENTRIES = (
+    "_checkpoint_without_reentrant_generator",
+    "_checkpoint_without_reentrant_generator_impl",
+)
+
+
+def _refused_autograd_functions():
+    original = torch.autograd.Function.__dict__["apply"]
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        if cls.__module__.split(".")[0] != "torch":
+            raise CaptureError(
+                f"custom autograd function '{cls.__qualname__}' can't be "
+                "captured, its backward is Python; write it with "
+                "differentiable operators, or as an operator of its own by "
+                "torch.library.custom_op"
+            )
+        return original.__get__(None, cls)(*args, **kwargs)
+
+    return mock.patch.object(torch.autograd.Function, "apply", apply)

@@ -8,7 +8,9 @@
 """Explaining why a model can't be traced."""
 
 import contextlib
+import io
 import logging
+import sys
 import traceback
 
 from torch import nn
@@ -25,26 +27,38 @@ _DATA_DEPENDENT = {
 }
 
 
+def module_place(fqn, line):
+    """``module 'a.b' at file:line`` of a node's FQN and source line."""
+    name = f"module '{fqn}'" if fqn else "the model"
+    return f"{name} at {line}" if line else name
+
+
 @contextlib.contextmanager
 def explained(model, param_dtype=None):
-    """Turns any exception of tracing ``model`` into a CaptureError."""
+    """Turns any exception of tracing ``model`` into a CaptureError.
+
+    What torch prints and logs about the failure is dropped; what a successful
+    tracing prints is passed on.
+    """
     fqns = {id(module): name for name, module in model.named_modules()}
-    torch_logs = logging.getLogger("torch")
-    level = torch_logs.level
-    torch_logs.setLevel(logging.CRITICAL)
+    disabled = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    printed = io.StringIO()
     try:
-        yield
+        with contextlib.redirect_stderr(printed):
+            yield
     except Exception as error:
         raise _explain(error, fqns, param_dtype) from error
     finally:
-        torch_logs.setLevel(level)
+        logging.disable(disabled)
+    sys.stderr.write(printed.getvalue())
 
 
 def _explain(error, fqns, param_dtype):
     chain = list(_causes(error))
     for cause in chain:
         if isinstance(cause, CaptureError):
-            return CaptureError(_located(cause, chain, fqns))
+            return CaptureError(f"can't capture {_located(cause, chain, fqns)}")
     reason = _first_line(error)
     if any(type(cause).__name__ in _DATA_DEPENDENT for cause in chain):
         reason = (
@@ -56,9 +70,7 @@ def _explain(error, fqns, param_dtype):
             f"; with param_dtype={param_dtype} parameters are read in that "
             "dtype: cast floating inputs to it in forward"
         )
-    return CaptureError(
-        f"can't capture {_located(reason, chain, fqns)}"
-    )
+    return CaptureError(f"can't capture {_located(reason, chain, fqns)}")
 
 
 def _causes(error):
@@ -72,11 +84,9 @@ def _causes(error):
 
 def _located(reason, chain, fqns):
     """``module 'a.b' at file:line: reason``, as far as it is known."""
-    for cause in reversed(chain):
-        place = _place(cause, fqns)
-        if place:
-            return f"{place}: {reason}"
-    return str(reason)
+    places = (_place(cause, fqns) for cause in reversed(chain))
+    place = next(filter(None, places), "the model")
+    return f"{place}: {reason}"
 
 
 def _place(error, fqns):
@@ -90,8 +100,7 @@ def _place(error, fqns):
             line = f"{portable_path(path)}:{number}"
     if module is None:
         return ""
-    name = fqns[id(module)] or type(module).__name__
-    return f"module '{name}'" + (f" at {line}" if line else "")
+    return module_place(fqns[id(module)] or type(module).__name__, line)
 
 
 def _first_line(error):

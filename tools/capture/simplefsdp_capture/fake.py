@@ -29,5 +29,5 @@ def real_tensors():
 
 
 def is_fake(tensor):
-    """Whether ``tensor`` has no bytes (fake, or on the meta device)."""
-    return isinstance(tensor, FakeTensor) or tensor.is_meta
+    """Whether ``tensor`` has a shape and a dtype but no bytes."""
+    return isinstance(tensor, FakeTensor)

@@ -18,12 +18,19 @@ FORWARD = "fwd"
 BACKWARD = "bwd"
 
 _FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+)')
-_TORCH_ROOT = os.path.dirname(torch.__file__) + os.sep
+_TORCH = os.path.dirname(torch.__file__) + os.sep
+_CAPTURE = os.path.dirname(__file__) + os.sep
+_BUILT_IN_MODELS = os.path.join(_CAPTURE, "models") + os.sep
 
 
 def is_user_file(path):
-    """Whether a source path belongs to neither torch nor the interpreter."""
-    return not path.startswith((_TORCH_ROOT, "<"))
+    """Whether a source path is neither torch's, the interpreter's nor ours.
+
+    The built-in models count as the user's.
+    """
+    if path.startswith(_BUILT_IN_MODELS):
+        return True
+    return not path.startswith((_TORCH, _CAPTURE, "<"))
 
 
 def portable_path(path):
@@ -40,8 +47,16 @@ def tag_modules(graph):
     """Puts the FQN of the innermost module into each operator's metadata."""
     for node in graph.nodes:
         if node.op == "call_function":
-            stack = list((node.meta.get("nn_module_stack") or {}).values())
-            node.meta["custom"] = {"fqn": _fqn(stack[-1][0] if stack else "")}
+            node.meta["custom"] = {"fqn": innermost_module(node)}
+
+
+def innermost_module(node):
+    """FQN of the module that ran a node of the exported forward.
+
+    Export appends a call counter to a module that runs again: dropped.
+    """
+    stack = list((node.meta.get("nn_module_stack") or {}).values())
+    return stack[-1][0].split("@")[0] if stack else ""
 
 
 def finish_scopes(graph):
@@ -91,8 +106,3 @@ def _sequence(node):
     if node.meta.get("is_gradient_acc") and node.all_input_nodes:
         return _sequence(node.all_input_nodes[0])
     return node.meta["seq_nr"]
-
-
-def _fqn(name):
-    """Drops the call counter that export appends to a repeated module."""
-    return name.split("@")[0]

@@ -53,6 +53,35 @@ class Roles:
     mutations: dict = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class ConstantInput:
+    """Descriptor of a placeholder for a tensor that forward made."""
+
+    target: str
+
+
+def lift_constants(graph_module):
+    """Turns tensors held by attributes of the graph into placeholders.
+
+    Returns the tensors by name.
+    """
+    graph, constants = graph_module.graph, {}
+    last = graph.find_nodes(op="placeholder")[-1]
+    for node in graph.find_nodes(op="get_attr"):
+        value = getattr(graph_module, node.target)
+        if not isinstance(value, torch.Tensor):
+            continue
+        if node.target not in constants:
+            constants[node.target] = value
+            with graph.inserting_after(last):
+                last = graph.placeholder(node.target)
+            last.meta["val"] = node.meta.get("val", value)
+            last.meta["desc"] = ConstantInput(node.target)
+        node.replace_all_uses_with(last)
+        graph.erase_node(node)
+    return constants
+
+
 def assign_roles(graph, state, in_paths, out_paths):
     """Reads the descriptors of ``graph`` and edits it into its final form.
 
@@ -169,7 +198,7 @@ def _assign_placeholders(graph, roles, state, in_paths):
         elif target in state.buffers:
             roles.buffers[target] = node
             rename_placeholder(node, "b_", target)
-        elif isinstance(what, desc.BufferAOTInput):
+        elif isinstance(what, (desc.BufferAOTInput, ConstantInput)):
             roles.constants[target] = node
             rename_placeholder(node, "c_", target)
         else:
@@ -177,7 +206,7 @@ def _assign_placeholders(graph, roles, state, in_paths):
 
 
 def _assign_input(graph, roles, node, path):
-    if isinstance(node.meta["val"], torch.Tensor):
+    if isinstance(node.meta.get("val"), torch.Tensor):
         roles.inputs[path] = node
         rename_placeholder(node, "", path)
     else:
