@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/rules/LayoutAlgorithms.h"
 #include "passes/rules/Rules.h"
 
 #include <algorithm>
@@ -71,6 +72,36 @@ bool fits(const Argument &argument, const Parameter &parameter) {
     return false;
   }
   return false;
+}
+
+/// True if sizes and strides belong together, and every offset fits 64 bits.
+bool isPossible(const TensorLayout &tensor) {
+  if (tensor.sizes.size() != tensor.strides.size() ||
+      !areValidSizes(tensor.sizes)) {
+    return false;
+  }
+  int64_t last = 0;
+  for (size_t dim = 0; dim < tensor.sizes.size(); ++dim) {
+    int64_t distance = 0;
+    int64_t steps = std::max<int64_t>(tensor.sizes[dim] - 1, 0);
+    if (tensor.strides[dim] < 0 ||
+        __builtin_mul_overflow(steps, tensor.strides[dim], &distance) ||
+        __builtin_add_overflow(last, distance, &last)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool isPossible(const Argument &argument) {
+  if (const auto *tensor = std::get_if<TensorLayout>(&argument)) {
+    return isPossible(*tensor);
+  }
+  const auto *tensors = std::get_if<TensorList>(&argument);
+  return tensors == nullptr ||
+         std::ranges::all_of(*tensors, [](const auto &tensor) {
+           return !tensor || isPossible(*tensor);
+         });
 }
 
 std::string nameOf(ParameterType type) {
@@ -287,12 +318,21 @@ Status checkArguments(const OperatorCall &call) {
         call.schema->name + ": expected " + std::to_string(parameters.size()) +
         " arguments, got " + std::to_string(call.arguments.size()));
   }
+  const Rule *rule = findRule(call.schema->name);
+  bool acceptsNumbers = rule == nullptr || rule->acceptsNumbers;
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Argument &argument = call.arguments[i];
-    if (!fits(argument, parameters[i])) {
+    bool isUnwantedNumber = parameters[i].type == ParameterType::Tensor &&
+                            isNumber(argument) && !acceptsNumbers;
+    if (!fits(argument, parameters[i]) || isUnwantedNumber) {
       return Status::error(where(call, parameters[i]) + ": expected " +
                            nameOf(parameters[i].type) + ", got " +
                            kindOf(argument));
+    }
+    if (!isPossible(argument)) {
+      return Status::error(where(call, parameters[i]) +
+                           ": expected sizes and strides of a tensor that "
+                           "64 bits can address");
     }
   }
   return Status();

@@ -15,16 +15,6 @@ namespace sfsdp::rules {
 
 namespace {
 
-/// `left` * `right` of non-negative numbers, at most the largest int64. Sizes
-/// come from files, where a product may not fit.
-int64_t saturatingProduct(int64_t left, int64_t right) {
-  int64_t product = 0;
-  if (__builtin_mul_overflow(left, right, &product)) {
-    return std::numeric_limits<int64_t>::max();
-  }
-  return product;
-}
-
 /// The argument as a T. Requires that checkArguments accepted it.
 template <typename T>
 const T &as(const OperatorCall &call, size_t index) {
@@ -53,6 +43,14 @@ std::optional<T> asOptional(const OperatorCall &call, size_t index) {
 }
 
 } // namespace
+
+int64_t saturatingProduct(int64_t left, int64_t right) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(left, right, &product)) {
+    return std::numeric_limits<int64_t>::max();
+  }
+  return product;
+}
 
 int64_t TensorLayout::elementCount() const {
   int64_t count = 1;

@@ -26,6 +26,10 @@ namespace sfsdp::rules {
 using runtime::DType;
 using runtime::MemoryFormat;
 
+/// `left` * `right` of non-negative numbers, at most the largest int64. Sizes
+/// come from files, where a product may not fit.
+int64_t saturatingProduct(int64_t left, int64_t right);
+
 /// Shape, element type and strides (in elements) of a tensor.
 struct TensorLayout {
   DType dtype = DType::Float32;

@@ -44,6 +44,8 @@ struct Rule {
   bool isIdentity = false;
   /// True for a dtype or device conversion, `_to_copy`.
   bool isCast = false;
+  /// True if numbers may stand for tensors, as in `x + 1`.
+  bool acceptsNumbers = false;
   /// True for an operator without results, kept out of the graph:
   /// `_assert_tensor_metadata`.
   bool isAssertion = false;
@@ -55,7 +57,9 @@ const Rule *findRule(std::string_view name);
 /// Every rule, sorted by name; for tests and docs.
 const std::vector<Rule> &allRules();
 
-/// Checks count and kinds of `call.arguments` against the schema.
+/// Checks count and kinds of `call.arguments` against the schema, and that
+/// tensors have possible sizes and strides. A rule may be asked about a call
+/// that passed, and only then.
 runtime::Status checkArguments(const OperatorCall &call);
 
 /// Appends the default of each missing argument at the end of `call`, and makes

@@ -1,0 +1,26 @@
+//===- Families.h - The operator families ---------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One function per family file, which returns its rules. A family is added by
+// one line here and one in Registry.cpp.
+//
+// Tested by test/unit/passes/rules/RegistryTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SFSDP_PASSES_RULES_FAMILIES_H
+#define SFSDP_PASSES_RULES_FAMILIES_H
+
+#include "passes/rules/Rules.h"
+
+#include <span>
+
+namespace sfsdp::rules {
+
+std::span<const Rule> matmulRules();
+std::span<const Rule> pointwiseRules();
+std::span<const Rule> viewRules();
+
+} // namespace sfsdp::rules
+
+#endif // SFSDP_PASSES_RULES_FAMILIES_H

@@ -1,0 +1,400 @@
+//===- Views.cpp - Operators that return a window of their operand --------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tested by test/unit/passes/rules/LayoutFixtureTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/rules/Costs.h"
+#include "passes/rules/Families.h"
+#include "passes/rules/LayoutAlgorithms.h"
+#include "passes/rules/Results.h"
+
+#include <algorithm>
+
+namespace sfsdp::rules {
+
+namespace {
+
+using Sizes = std::vector<int64_t>;
+
+/// A graph that splits a tensor into more parts is broken or hostile.
+constexpr int64_t kMaxParts = 1 << 20;
+
+/// alias, detach.
+Results identity(const OperatorCall &call) {
+  return one(viewOf(0, call.tensor(0)));
+}
+
+//===----------------------------------------------------------------------===//
+// Reshaping
+//===----------------------------------------------------------------------===//
+
+/// The sizes asked for, with -1 replaced by what is left.
+Expected<Sizes> inferSizes(const OperatorCall &call, const Sizes &asked,
+                           int64_t elements) {
+  Sizes sizes = asked;
+  auto inferred = std::ranges::find(sizes, -1);
+  if (inferred != sizes.end()) {
+    *inferred = 1;
+  }
+  if (!areValidSizes(sizes)) {
+    return refuse(call, "expected sizes, at most one of them -1, got " +
+                            shown(asked));
+  }
+  int64_t known = 1;
+  for (int64_t size : sizes) {
+    known *= size;
+  }
+  if (inferred != sizes.end() && known > 0 && elements % known == 0) {
+    *inferred = elements / known;
+    known = elements;
+  }
+  bool ambiguous = inferred != sizes.end() && known == 0;
+  if (known != elements || ambiguous) {
+    return refuse(call, "expected sizes for " + std::to_string(elements) +
+                            " elements, got " + shown(asked));
+  }
+  return sizes;
+}
+
+/// view, _unsafe_view.
+Results view(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  Expected<Sizes> sizes =
+      inferSizes(call, call.integers(1), self.elementCount());
+  if (!sizes) {
+    return sizes.status();
+  }
+  std::optional<Sizes> strides = viewStrides(self, *sizes);
+  if (!strides) {
+    return refuse(call, "sizes " + shown(*sizes) + " are no view of sizes " +
+                            shown(self.sizes) + " with strides " +
+                            shown(self.strides));
+  }
+  return one(viewOf(0, {self.dtype, *sizes, *strides}));
+}
+
+Results unsqueeze(const OperatorCall &call) {
+  TensorLayout self = call.tensor(0);
+  int64_t asked = call.integer(1);
+  std::optional<size_t> dim = wrapDim(asked, self.rank() + 1);
+  if (!dim) {
+    return refuse(call, "expected a dimension of the result of rank " +
+                            std::to_string(self.rank() + 1) + ", got " +
+                            std::to_string(asked));
+  }
+  int64_t stride =
+      *dim == self.sizes.size()
+          ? 1
+          : saturatingProduct(self.sizes[*dim], self.strides[*dim]);
+  auto position = static_cast<std::ptrdiff_t>(*dim);
+  self.sizes.insert(self.sizes.begin() + position, 1);
+  self.strides.insert(self.strides.begin() + position, stride);
+  return one(viewOf(0, std::move(self)));
+}
+
+/// `self` without those of `dims` that have size 1.
+TensorLayout withoutUnitDims(const TensorLayout &self,
+                             const std::vector<bool> &dims) {
+  TensorLayout result = {self.dtype, {}, {}};
+  for (size_t dim = 0; dim < self.sizes.size(); ++dim) {
+    if (dims[dim] && self.sizes[dim] == 1) {
+      continue;
+    }
+    result.sizes.push_back(self.sizes[dim]);
+    result.strides.push_back(self.strides[dim]);
+  }
+  return result;
+}
+
+Results squeezeAll(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  std::vector<bool> dims(self.sizes.size(), true);
+  return one(viewOf(0, withoutUnitDims(self, dims)));
+}
+
+/// squeeze.dim, squeeze.dims.
+Results squeezeDims(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  std::optional<int64_t> single = call.optionalInteger(1);
+  Sizes asked = single ? Sizes{*single} : call.integers(1);
+  std::vector<bool> dims(std::max<size_t>(self.sizes.size(), 1), false);
+  for (int64_t dim : asked) {
+    std::optional<size_t> wrapped = wrapDim(dim, self.rank());
+    if (!wrapped || dims[*wrapped]) {
+      return refuse(call, "expected different dimensions of sizes " +
+                              shown(self.sizes) + ", got " + shown(asked));
+    }
+    dims[*wrapped] = true;
+  }
+  return one(viewOf(0, withoutUnitDims(self, dims)));
+}
+
+Results expand(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  Sizes sizes = call.integers(1);
+  if (sizes.size() < self.sizes.size()) {
+    return refuse(call, "expected at least as many sizes as " +
+                            shown(self.sizes) + ", got " + shown(sizes));
+  }
+  TensorLayout result = {self.dtype, sizes, Sizes(sizes.size())};
+  size_t added = sizes.size() - self.sizes.size();
+  for (size_t dim = sizes.size(); dim-- > 0;) {
+    bool isNew = dim < added;
+    int64_t size = isNew ? 1 : self.sizes[dim - added];
+    int64_t stride = isNew ? 0 : self.strides[dim - added];
+    if (isNew && sizes[dim] == 1) {
+      // A new dimension that does not repeat gets the stride of a whole.
+      stride = dim + 1 == sizes.size()
+                   ? 1
+                   : saturatingProduct(result.sizes[dim + 1],
+                                       result.strides[dim + 1]);
+    }
+    bool keeps = sizes[dim] == size || (sizes[dim] == -1 && !isNew);
+    if (!keeps && size != 1) {
+      return refuse(call, "sizes " + shown(self.sizes) + " do not expand to " +
+                              shown(sizes));
+    }
+    result.sizes[dim] = keeps ? size : sizes[dim];
+    result.strides[dim] = keeps ? stride : 0;
+  }
+  if (!areValidSizes(result.sizes)) {
+    return refuse(call, "expected sizes, got " + shown(sizes));
+  }
+  return one(viewOf(0, std::move(result)));
+}
+
+//===----------------------------------------------------------------------===//
+// Permuting
+//===----------------------------------------------------------------------===//
+
+TensorLayout withSwapped(TensorLayout tensor, size_t first, size_t second) {
+  if (!tensor.sizes.empty()) {
+    std::swap(tensor.sizes[first], tensor.sizes[second]);
+    std::swap(tensor.strides[first], tensor.strides[second]);
+  }
+  return tensor;
+}
+
+Results t(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  if (self.rank() > 2) {
+    return refuse(call, "expected at most 2 dimensions, got sizes " +
+                            shown(self.sizes));
+  }
+  return one(viewOf(0, self.rank() == 2 ? withSwapped(self, 0, 1) : self));
+}
+
+Results transpose(const OperatorCall &call) {
+  Expected<size_t> first = dimOf(call, 1, 0);
+  if (!first) {
+    return first.status();
+  }
+  Expected<size_t> second = dimOf(call, 2, 0);
+  if (!second) {
+    return second.status();
+  }
+  return one(viewOf(0, withSwapped(call.tensor(0), *first, *second)));
+}
+
+Results permute(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  Sizes order = call.integers(1);
+  TensorLayout result = {self.dtype, {}, {}};
+  std::vector<bool> seen(self.sizes.size());
+  for (int64_t asked : order) {
+    std::optional<size_t> dim = wrapDim(asked, self.rank());
+    if (!dim || *dim >= seen.size() || seen[*dim]) {
+      break;
+    }
+    seen[*dim] = true;
+    result.sizes.push_back(self.sizes[*dim]);
+    result.strides.push_back(self.strides[*dim]);
+  }
+  if (order.size() != self.sizes.size() ||
+      result.sizes.size() != order.size()) {
+    return refuse(call, "expected an order of the dimensions of sizes " +
+                            shown(self.sizes) + ", got " + shown(order));
+  }
+  return one(viewOf(0, std::move(result)));
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+/// Elements [start, start + size) of dimension `dim`.
+ResultLayout window(const TensorLayout &self, size_t dim, int64_t start,
+                    int64_t size) {
+  TensorLayout result = self;
+  result.sizes[dim] = size;
+  return viewOf(0, std::move(result),
+                saturatingProduct(start, self.strides[dim]));
+}
+
+/// `position`, counted from the end when negative, within [0, size].
+int64_t clampPosition(int64_t position, int64_t size) {
+  return std::clamp<int64_t>(position < 0 ? position + size : position, 0,
+                             size);
+}
+
+Results slice(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  Expected<size_t> dim = dimOf(call, 1, 0);
+  if (!dim) {
+    return dim.status();
+  }
+  int64_t step = call.integer(4);
+  if (self.rank() == 0 || step <= 0) {
+    return refuse(call, "expected a dimension and a positive step, got sizes " +
+                            shown(self.sizes) + " and step " +
+                            std::to_string(step));
+  }
+  int64_t size = self.sizes[*dim];
+  int64_t start = clampPosition(call.optionalInteger(2).value_or(0), size);
+  int64_t end = clampPosition(call.optionalInteger(3).value_or(size), size);
+  int64_t count = end <= start ? 0 : (end - start - 1) / step + 1;
+  ResultLayout result = window(self, *dim, start, count);
+  int64_t &stride = result.tensor.strides[*dim];
+  stride = saturatingProduct(stride, step);
+  return one(std::move(result));
+}
+
+Results select(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  Expected<size_t> dim = dimOf(call, 1, 0);
+  if (!dim) {
+    return dim.status();
+  }
+  int64_t index = call.integer(2);
+  int64_t size = self.rank() == 0 ? 0 : self.sizes[*dim];
+  if (index < -size || index >= size) {
+    return refuse(call, "expected an index into dimension " +
+                            std::to_string(*dim) + " of sizes " +
+                            shown(self.sizes) + ", got " +
+                            std::to_string(index));
+  }
+  ResultLayout result = window(self, *dim, index < 0 ? index + size : index, 1);
+  auto position = static_cast<std::ptrdiff_t>(*dim);
+  result.tensor.sizes.erase(result.tensor.sizes.begin() + position);
+  result.tensor.strides.erase(result.tensor.strides.begin() + position);
+  return one(std::move(result));
+}
+
+/// Windows of the given sizes, one after the other.
+ResultLayouts consecutiveWindows(const TensorLayout &self, size_t dim,
+                                 const Sizes &sizes) {
+  ResultLayouts results;
+  int64_t start = 0;
+  for (int64_t size : sizes) {
+    results.push_back(window(self, dim, start, size));
+    start += size;
+  }
+  return results;
+}
+
+Results split(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  Expected<size_t> dim = dimOf(call, 2, 0);
+  if (!dim) {
+    return dim.status();
+  }
+  int64_t chunk = call.integer(1);
+  int64_t size = self.rank() == 0 ? -1 : self.sizes[*dim];
+  if (size < 0 || chunk < 0 || (chunk == 0 && size > 0) ||
+      (chunk > 0 && size / chunk > kMaxParts)) {
+    return refuse(call, "sizes " + shown(self.sizes) +
+                            " do not split into chunks of " +
+                            std::to_string(chunk));
+  }
+  Sizes sizes;
+  for (int64_t start = 0; start < size; start += chunk) {
+    sizes.push_back(std::min(chunk, size - start));
+  }
+  if (sizes.empty()) {
+    sizes.push_back(0);
+  }
+  return consecutiveWindows(self, *dim, sizes);
+}
+
+Results splitWithSizes(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  Expected<size_t> dim = dimOf(call, 2, 0);
+  if (!dim) {
+    return dim.status();
+  }
+  Sizes sizes = call.integers(1);
+  int64_t total = 0;
+  for (int64_t size : sizes) {
+    total = size < 0 ? -1 : total;
+    if (total < 0 || __builtin_add_overflow(total, size, &total)) {
+      total = -1;
+      break;
+    }
+  }
+  if (self.rank() == 0 || total != self.sizes[*dim]) {
+    return refuse(call, "sizes " + shown(self.sizes) +
+                            " do not split into parts of " + shown(sizes));
+  }
+  return consecutiveWindows(self, *dim, sizes);
+}
+
+Results unbind(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  Expected<size_t> dim = dimOf(call, 1, 0);
+  if (!dim) {
+    return dim.status();
+  }
+  if (self.rank() == 0 || self.sizes[*dim] > kMaxParts) {
+    return refuse(call, "sizes " + shown(self.sizes) +
+                            " have no dimension of " + "at most " +
+                            std::to_string(kMaxParts) + " parts");
+  }
+  ResultLayouts results = consecutiveWindows(
+      self, *dim, Sizes(static_cast<size_t>(self.sizes[*dim]), 1));
+  auto position = static_cast<std::ptrdiff_t>(*dim);
+  for (std::optional<ResultLayout> &result : results) {
+    TensorLayout &tensor = result->tensor;
+    tensor.sizes.erase(tensor.sizes.begin() + position);
+    tensor.strides.erase(tensor.strides.begin() + position);
+  }
+  return results;
+}
+
+constexpr Rule viewRule(std::string_view name,
+                        Results (*layout)(const OperatorCall &)) {
+  return {.name = name, .layout = layout, .cost = viewCost};
+}
+
+constexpr Rule identityRule(std::string_view name) {
+  Rule rule = viewRule(name, identity);
+  rule.isIdentity = true;
+  return rule;
+}
+
+constexpr Rule kRules[] = {
+    viewRule("_unsafe_view.default", view),
+    identityRule("alias.default"),
+    identityRule("detach.default"),
+    viewRule("expand.default", expand),
+    viewRule("permute.default", permute),
+    viewRule("select.int", select),
+    viewRule("slice.Tensor", slice),
+    viewRule("split.Tensor", split),
+    viewRule("split_with_sizes.default", splitWithSizes),
+    viewRule("squeeze.default", squeezeAll),
+    viewRule("squeeze.dim", squeezeDims),
+    viewRule("squeeze.dims", squeezeDims),
+    viewRule("t.default", t),
+    viewRule("transpose.int", transpose),
+    viewRule("unbind.int", unbind),
+    viewRule("unsqueeze.default", unsqueeze),
+    viewRule("view.default", view),
+};
+
+} // namespace
+
+std::span<const Rule> viewRules() { return kRules; }
+
+} // namespace sfsdp::rules
