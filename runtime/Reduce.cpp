@@ -1,0 +1,212 @@
+//===- Reduce.cpp - Ordered sums -----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Works in blocks that stay in the first-level cache: a block of accumulators
+// takes rank 0's values, then those of each further rank, is divided, rounded
+// and written. Every loop runs over the elements of a block, so the compiler
+// vectorises it, and each element sees the same operations whatever vector it
+// falls into. This file is compiled without contraction of a * b + c.
+//
+// Tested by test/unit/runtime/ReduceTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Reduce.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+
+using namespace sfsdp::runtime;
+
+//===----------------------------------------------------------------------===//
+// Conversions, free of branches that would keep loops scalar
+//===----------------------------------------------------------------------===//
+
+float sfsdp::runtime::float16ToFloat(uint16_t bits) {
+  uint32_t sign = uint32_t(bits & 0x8000u) << 16;
+  uint32_t exponent = (bits >> 10) & 0x1fu;
+  uint32_t mantissa = bits & 0x3ffu;
+  // A subnormal is mantissa * 2^-24, which f32 holds exactly.
+  uint32_t subnormal = std::bit_cast<uint32_t>(float(mantissa) * 0x1p-24f);
+  uint32_t biased = exponent == 31 ? 255u : exponent + 112u;
+  uint32_t normal = (biased << 23) | (mantissa << 13);
+  return std::bit_cast<float>(sign | (exponent == 0 ? subnormal : normal));
+}
+
+uint16_t sfsdp::runtime::floatToFloat16(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  uint32_t sign = (bits >> 16) & 0x8000u;
+  uint32_t magnitude = bits & 0x7fffffffu;
+  // Below 2^-14 the result is a multiple of 2^-24, which is the last place of
+  // numbers around 0.5: the addition rounds, the subtraction leaves the count.
+  uint32_t subnormal =
+      std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) -
+      std::bit_cast<uint32_t>(0.5f);
+  // Rounds to nearest even at bit 13, then moves the exponent's bias from 127
+  // to 15; a carry out of the mantissa raises the exponent as it should.
+  uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
+  uint32_t normal = (rounded >> 13) - (112u << 10);
+  uint32_t result = magnitude < 0x38800000u ? subnormal : normal;
+  result = magnitude >= 0x477ff000u ? 0x7c00u : result; // from 65520 on
+  result = magnitude > 0x7f800000u ? 0x7e00u : result;  // NaN
+  return uint16_t(sign | result);
+}
+
+float sfsdp::runtime::bfloat16ToFloat(uint16_t bits) {
+  return std::bit_cast<float>(uint32_t(bits) << 16);
+}
+
+uint16_t sfsdp::runtime::floatToBFloat16(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  bool isNaN = (bits & 0x7fffffffu) > 0x7f800000u;
+  return uint16_t(isNaN ? 0x7fc0u : rounded);
+}
+
+//===----------------------------------------------------------------------===//
+// Element types: how they are stored, in what they are added. Only f16 has a
+// scale: the inverse of DivisorSplit::before
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+template <typename T>
+struct Native {
+  using Stored = T;
+  using Sum = T;
+  static Sum load(Stored value, Sum /*scale*/ = 1) { return value; }
+  static Stored round(Sum value) { return value; }
+  static Sum add(Sum a, Sum b) { return Sum(a + b); }
+};
+
+struct Half {
+  using Stored = uint16_t;
+  using Sum = float;
+  static Sum load(Stored value, Sum scale = 1) {
+    return float16ToFloat(value) * scale;
+  }
+  static Stored round(Sum value) { return floatToFloat16(value); }
+  static Sum add(Sum a, Sum b) { return a + b; }
+};
+
+struct BFloat {
+  using Stored = uint16_t;
+  using Sum = float;
+  static Sum load(Stored value, Sum /*scale*/ = 1) {
+    return bfloat16ToFloat(value);
+  }
+  static Stored round(Sum value) { return floatToBFloat16(value); }
+  static Sum add(Sum a, Sum b) { return a + b; }
+};
+
+struct Logical {
+  using Stored = uint8_t;
+  using Sum = uint8_t;
+  static Sum load(Stored value, Sum /*scale*/ = 1) { return value != 0; }
+  static Stored round(Sum value) { return value; }
+  static Sum add(Sum a, Sum b) { return a | b; }
+};
+
+constexpr int64_t kBlock = 512; ///< elements; two blocks fit into 16 KiB
+
+/// Reads `count` elements, whatever their alignment.
+template <typename Type>
+void load(const void *source, int64_t first, int64_t count,
+          typename Type::Stored *block) {
+  using Stored = typename Type::Stored;
+  std::memcpy(block, static_cast<const char *>(source) + first * sizeof(Stored),
+              count * sizeof(Stored));
+}
+
+template <typename Type>
+void sumBlock(const std::vector<const void *> &inputs, int64_t first,
+              int64_t count, typename Type::Sum scale,
+              typename Type::Sum *sum) {
+  typename Type::Stored block[kBlock];
+  load<Type>(inputs[0], first, count, block);
+  for (int64_t i = 0; i < count; ++i) {
+    sum[i] = Type::load(block[i], scale);
+  }
+  for (size_t rank = 1; rank < inputs.size(); ++rank) {
+    load<Type>(inputs[rank], first, count, block);
+    for (int64_t i = 0; i < count; ++i) {
+      sum[i] = Type::add(sum[i], Type::load(block[i], scale));
+    }
+  }
+}
+
+/// The whole sum. `Type::Sum` is an integer type only when `split` is 1 / 1.
+template <typename Type>
+void sum(const std::vector<const void *> &inputs, void *output, int64_t count,
+         DivisorSplit split) {
+  using Sum = typename Type::Sum;
+  using Stored = typename Type::Stored;
+  Sum scale = Sum(1 / split.before); // a power of two: the same as dividing
+  Sum divisor = Sum(split.after);
+  Sum block[kBlock];
+  Stored result[kBlock];
+  for (int64_t first = 0; first < count; first += kBlock) {
+    int64_t length = std::min(kBlock, count - first);
+    sumBlock<Type>(inputs, first, length, scale, block);
+    for (int64_t i = 0; i < length; ++i) {
+      result[i] = Type::round(block[i]);
+    }
+    if (split.after != 1) {
+      for (int64_t i = 0; i < length; ++i) {
+        result[i] = Type::round(Sum(Type::load(result[i]) / divisor));
+      }
+    }
+    std::memcpy(static_cast<char *>(output) + first * sizeof(Stored), result,
+                length * sizeof(Stored));
+  }
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+DivisorSplit sfsdp::runtime::splitDivisor(DType type, double divisor) {
+  if (type != DType::Float16 || divisor < 1) {
+    return {1, divisor};
+  }
+  double before = std::ldexp(1.0, std::ilogb(divisor) / 2);
+  return {before, divisor / before};
+}
+
+void sfsdp::runtime::sumInRankOrder(const std::vector<const void *> &inputs,
+                                    void *output, int64_t count, DType type,
+                                    double divisor) {
+  assert(!inputs.empty() && "a group has at least one rank");
+  assert((divisor == 1 || !isIntegral(type)) && "integers are not divided");
+  DivisorSplit split = splitDivisor(type, divisor);
+  switch (type) {
+  case DType::Bool:
+    return sum<Logical>(inputs, output, count, split);
+  case DType::UInt8:
+  case DType::Int8:
+    return sum<Native<uint8_t>>(inputs, output, count, split);
+  case DType::Int16:
+    return sum<Native<uint16_t>>(inputs, output, count, split);
+  case DType::Int32:
+    return sum<Native<uint32_t>>(inputs, output, count, split);
+  case DType::Int64:
+    return sum<Native<uint64_t>>(inputs, output, count, split);
+  case DType::Float16:
+    return sum<Half>(inputs, output, count, split);
+  case DType::BFloat16:
+    return sum<BFloat>(inputs, output, count, split);
+  case DType::Float32:
+    return sum<Native<float>>(inputs, output, count, split);
+  case DType::Float64:
+    return sum<Native<double>>(inputs, output, count, split);
+  case DType::Complex64:
+    return sum<Native<float>>(inputs, output, 2 * count, split);
+  case DType::Complex128:
+    return sum<Native<double>>(inputs, output, 2 * count, split);
+  }
+}
