@@ -57,5 +57,6 @@ for name in (
 config.substitutions += [
     ("%python", config.sfsdp_python),
     ("%capture", f"{config.sfsdp_python} -m simplefsdp_capture"),
+    ("%root", config.sfsdp_source_dir),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
 ]

@@ -61,8 +61,9 @@ def run_google_test(binary):
     report = binary + ".report.json"
     command = [binary, f"--gtest_output=json:{report}", "--gtest_brief=1"]
     code, output = run_captured(command, report)
-    outcome = count_google_tests(name, read_report(report))
-    if code != 0 and not outcome.failures:
+    counts = read_report(report)
+    outcome = count_google_tests(name, counts or {"testsuites": []})
+    if not outcome.failures and (code != 0 or counts is None):
         outcome.failures.append(f"{name} ({describe_exit(code)})")
     if outcome.failures:
         print(output, flush=True)
@@ -72,9 +73,6 @@ def run_google_test(binary):
 
 def count_google_tests(name, report):
     outcome = Outcome()
-    if report is None:
-        outcome.failures.append(f"{name} (left no report)")
-        return outcome
     for suite in report["testsuites"]:
         for test in suite["testsuite"]:
             if test.get("failures"):
