@@ -1,5 +1,4 @@
-//===- Plan.h - The file between compiler and runtime
-//----------------------===//
+//===- Plan.h - The file between compiler and runtime --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A plan is one training step, the same for all ranks: what memory there is,
@@ -356,9 +355,6 @@ Expected<Plan> readPlanFile(const std::string &path);
 
 /// SHA-256 of the plan without `header.proved`: what a proof is made for.
 std::string digestOf(const Plan &plan);
-
-/// SHA-256 of `bytes` in lower-case hexadecimal.
-std::string sha256Of(std::string_view bytes);
 
 /// Bytes of the smallest storage that holds `value`, its offset included.
 int64_t spanBytes(const Value &value);
