@@ -1,5 +1,4 @@
-//===- Digest.cpp - SHA-256 and CRC-32
-//-------------------------------------===//
+//===- Digest.cpp - SHA-256 and CRC-32 -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Names inside `addBlock` are those of FIPS 180-4 §6.2.2. CRC-32 takes eight

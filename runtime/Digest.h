@@ -1,5 +1,4 @@
-//===- Digest.h - SHA-256 and CRC-32
-//---------------------------------------===//
+//===- Digest.h - SHA-256 and CRC-32 -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // SHA-256 (FIPS 180-4) names content: plans, inputs, checkpoints. CRC-32 (the

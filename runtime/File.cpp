@@ -1,5 +1,4 @@
-//===- File.cpp - Reading by position and atomic writing
-//-------------------===//
+//===- File.cpp - Reading by position and atomic writing -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/unit/runtime/FileTest.cpp.

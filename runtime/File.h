@@ -1,5 +1,4 @@
-//===- File.h - Reading by position and atomic writing
-//---------------------===//
+//===- File.h - Reading by position and atomic writing -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Files are read with pread and never mapped: a file that becomes shorter while

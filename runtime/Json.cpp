@@ -1,5 +1,4 @@
-//===- Json.cpp - JSON values and typed reading
-//----------------------------===//
+//===- Json.cpp - JSON values and typed reading --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Parsing is in JsonParse.cpp, writing in JsonWrite.cpp.

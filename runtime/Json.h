@@ -1,5 +1,4 @@
-//===- Json.h - The one JSON reader and writer
-//-----------------------------===//
+//===- Json.h - The one JSON reader and writer ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every JSON text that this project reads goes through `parseJson`, because a

@@ -1,5 +1,4 @@
-//===- JsonParse.cpp - The limited JSON parser
-//-----------------------------===//
+//===- JsonParse.cpp - The limited JSON parser ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // nlohmann/json does the lexing and the grammar through its event interface,

@@ -1,5 +1,4 @@
-//===- JsonWrite.cpp - The deterministic JSON writer
-//-----------------------===//
+//===- JsonWrite.cpp - The deterministic JSON writer ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Plans are compared byte by byte between compiles, so nothing here depends on

@@ -1,5 +1,4 @@
-//===- Mutate.h - Random damage to a file's bytes
-//--------------------------===//
+//===- Mutate.h - Random damage to a file's bytes ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Small seeded mutations of good input: what a broken disk or a hostile author

@@ -1,5 +1,4 @@
-//===- TemporaryFolder.h - A folder for one test
-//---------------------------===//
+//===- TemporaryFolder.h - A folder for one test -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A fresh folder that is removed, with what is in it, at the end of the test.

@@ -1,5 +1,4 @@
-//===- DigestTest.cpp - SHA-256 and CRC-32
-//---------------------------------===//
+//===- DigestTest.cpp - SHA-256 and CRC-32 -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Expected values: the examples of FIPS 180-4 (NIST's "SHA256.pdf" and the

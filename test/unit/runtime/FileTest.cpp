@@ -1,5 +1,4 @@
-//===- FileTest.cpp - Reading by position and atomic writing
-//---------------===//
+//===- FileTest.cpp - Reading by position and atomic writing -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/File.h"

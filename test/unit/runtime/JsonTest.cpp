@@ -1,5 +1,4 @@
-//===- JsonTest.cpp - The one JSON reader and writer
-//-----------------------===//
+//===- JsonTest.cpp - The one JSON reader and writer ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Json.h"
