@@ -1,5 +1,4 @@
-//===- Agreement.h - All ranks were started alike
-//--------------------------===//
+//===- Agreement.h - All ranks were started alike ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Before the first collective all ranks compare one record: plan digest,

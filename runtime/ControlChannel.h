@@ -1,5 +1,4 @@
-//===- ControlChannel.h - Who died first, where and why
-//--------------------===//
+//===- ControlChannel.h - Who died first, where and why ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A star of TCP connections beside the data: rank 0 serves, every other rank

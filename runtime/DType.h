@@ -1,4 +1,4 @@
-//===- DType.h - Element types ---------------------------------------------===//
+//===- DType.h - Element types -------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The element types that plans, weight files and process groups know. Codes of

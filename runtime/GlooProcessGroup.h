@@ -1,5 +1,4 @@
-//===- GlooProcessGroup.h - Collectives over Gloo
-//--------------------------===//
+//===- GlooProcessGroup.h - Collectives over Gloo ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Processes of any number of hosts, over TCP. Gloo only moves bytes here:

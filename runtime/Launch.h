@@ -1,5 +1,4 @@
-//===- Launch.h - Which rank this process is
-//-------------------------------===//
+//===- Launch.h - Which rank this process is -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A job is started by `-n N`, by torchrun, Slurm or mpirun, or is one process.

@@ -1,5 +1,4 @@
-//===- LocalProcessGroup.h - Ranks as threads of one process
-//---------------===//
+//===- LocalProcessGroup.h - Ranks as threads of one process -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The reference transport: ranks read each other's buffers directly. What it

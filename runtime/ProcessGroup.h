@@ -1,5 +1,4 @@
-//===- ProcessGroup.h - Collectives between the ranks of a group
-//-----------===//
+//===- ProcessGroup.h - Collectives between the ranks of a group ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The interface that every transport implements: start a collective, get a

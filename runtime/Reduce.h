@@ -1,5 +1,4 @@
-//===- Reduce.h - Ordered sums
-//---------------------------------------------===//
+//===- Reduce.h - Ordered sums -------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The one place where values of several ranks are added. Each element is

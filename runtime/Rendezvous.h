@@ -1,5 +1,4 @@
-//===- Rendezvous.h - The store that all ranks of a job share
-//--------------===//
+//===- Rendezvous.h - The store that all ranks of a job share ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Ranks find each other and agree on options through a small store of keys and

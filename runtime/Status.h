@@ -1,4 +1,4 @@
-//===- Status.h - Result of an operation that can fail ---------------------===//
+//===- Status.h - Result of an operation that can fail -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The one way in which runtime code reports failure. No exception leaves a

@@ -1,5 +1,4 @@
-//===- TcpStore.h - The store of a job of several processes
-//----------------===//
+//===- TcpStore.h - The store of a job of several processes --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // PyTorch's TCPStore behind the Store interface, so that a job started by
