@@ -1,0 +1,62 @@
+# ===- against-pytorch.py - Two ranks equal DDP and FSDP2 ------------------===#
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# RUN: rm -rf %t && %python %s %t
+#
+# On two ranks a sum has one addition and the mean is an exact halving, so DDP,
+# FSDP2 with both reshard settings, and every mode of ours must agree bit for
+# bit on losses, gradients and parameters over 10 AdamW steps.
+
+import pathlib
+import sys
+
+import torch
+from reference.distributed import VARIANTS, Case, train_distributed
+from support.compare import Checks
+from support.data_parallel import BACKENDS, PLACEMENTS
+from support.steps import captured_step
+from support.toolchain import Run, compile_plan
+
+STEPS = 10
+RANKS = 2
+
+
+def train_ours(step, folder):
+    """{description: Trained} of every mode and transport."""
+    runs = {}
+    for index, placement in enumerate(PLACEMENTS):
+        name = f"{step.dtype}-{index}"
+        plan = compile_plan(
+            step.archive,
+            f"mesh=dp:{RANKS} {placement} bucket=block reorder=prefetch "
+            "optimizer=adamw results=gradients",
+            folder / f"{name}.plan.json",
+        )
+        for backend in BACKENDS:
+            place = folder / f"{name}-{backend}"
+            run = Run(plan, RANKS, backend)
+            runs[f"{placement} over {backend}"] = run.train(
+                step.archive, step.data, STEPS, place
+            )
+    return runs
+
+
+folder = pathlib.Path(sys.argv[1])
+folder.mkdir(parents=True)
+torch.set_num_threads(1)
+with Checks() as check:
+    steps = {d: captured_step("llama", d) for d in ("f32", "bf16")}
+    cases = {
+        dtype: Case(step.build_model, step.batches(), step.param_dtype)
+        for dtype, step in steps.items()
+    }
+    pytorch = train_distributed(cases, STEPS, RANKS)
+    for dtype, step in steps.items():
+        ours = train_ours(step, folder)
+        for variant in VARIANTS:
+            for name, actual in ours.items():
+                check.same_run(
+                    f"{variant} and {name}, {dtype}",
+                    pytorch[dtype, variant],
+                    actual,
+                )
