@@ -15,12 +15,13 @@ import torch
 import torch.fx.traceback
 from torch._functorch.aot_autograd import aot_export_joint_with_descriptors
 
-from .scope import tag_modules
+from .scope import recorded_user_lines, tag_modules
 
 
 def export_forward(model, args, kwargs):
     """Exports the forward of ``model`` as an ExportedProgram."""
-    return torch.export.export(model, args, kwargs, strict=False)
+    with recorded_user_lines():
+        return torch.export.export(model, args, kwargs, strict=False)
 
 
 def trace_joint(exported, args, kwargs, aliases):

@@ -8,17 +8,24 @@
 # Tested by test/unit/capture/test_scope.py.
 """Where each node of the joint graph comes from."""
 
+import contextlib
 import os
 import re
 import sys
+import sysconfig
+import traceback
+from unittest import mock
 
 import torch
+from torch.fx.proxy import TracerBase
 
 FORWARD = "fwd"
 BACKWARD = "bwd"
 
 _FRAME = re.compile(r'File "(?P<path>[^"]+)", line (?P<line>\d+)')
 _TORCH = os.path.dirname(torch.__file__) + os.sep
+_PYTHON = sysconfig.get_path("stdlib") + os.sep
+_SITE_PACKAGES = sysconfig.get_path("purelib") + os.sep
 _CAPTURE = os.path.dirname(__file__) + os.sep
 _BUILT_IN_MODELS = os.path.join(_CAPTURE, "models") + os.sep
 
@@ -26,11 +33,35 @@ _BUILT_IN_MODELS = os.path.join(_CAPTURE, "models") + os.sep
 def is_user_file(path):
     """Whether a source path is neither torch's, the interpreter's nor ours.
 
-    The built-in models count as the user's.
+    The built-in models and installed model libraries count as the user's.
     """
-    if path.startswith(_BUILT_IN_MODELS):
+    if path.startswith((_TORCH, "<")):
+        return False
+    if path.startswith((_BUILT_IN_MODELS, _SITE_PACKAGES)):
         return True
-    return not path.startswith((_TORCH, _CAPTURE, "<"))
+    return not path.startswith((_CAPTURE, _PYTHON))
+
+
+@contextlib.contextmanager
+def recorded_user_lines():
+    """Inside, tracing records the innermost user frame of each operator.
+
+    By itself it keeps frames of methods called ``forward`` only, and so loses
+    the line in the functions that these call. The hook is private to PyTorch;
+    without it lines are coarser.
+    """
+
+    def innermost(tracer, frames):
+        names = [frame.name for frame in frames]
+        inside = frames[names.index("forward") :] if "forward" in names else []
+        users = [frame for frame in inside if is_user_file(frame.filename)]
+        return traceback.StackSummary.from_list(users[-1:])
+
+    if not hasattr(TracerBase, "_filter_traceback_frames"):
+        yield
+        return
+    with mock.patch.object(TracerBase, "_filter_traceback_frames", innermost):
+        yield
 
 
 def portable_path(path):

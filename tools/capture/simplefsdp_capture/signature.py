@@ -169,8 +169,7 @@ def _seed_backward(graph, roles, out_paths):
                 seed = graph.call_function(
                     aten.ones_like.default, (roles.loss,)
                 )
-            seed.meta = dict(node.meta, val=roles.loss.meta["val"])
-            seed.meta["autograd_backward"] = True
+            seed.meta = dict(roles.loss.meta, autograd_backward=True)
             node.replace_all_uses_with(seed)
         graph.erase_node(node)
 
