@@ -24,7 +24,7 @@ foreach(library c10 torch_cpu)
   add_library(sfsdp::${library} SHARED IMPORTED)
   set_target_properties(sfsdp::${library} PROPERTIES
     IMPORTED_LOCATION "${SFSDP_TORCH_DIR}/lib/lib${library}.so"
-    INTERFACE_SYSTEM_INCLUDE_DIRECTORIES
+    INTERFACE_INCLUDE_DIRECTORIES
       "${SFSDP_TORCH_DIR}/include;${SFSDP_TORCH_DIR}/include/torch/csrc/api/include")
 endforeach()
 # libtorch_cpu finds its own dependencies at run time; the linker need not.
