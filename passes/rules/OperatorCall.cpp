@@ -82,6 +82,21 @@ bool TensorLayout::isContiguous() const {
   return true;
 }
 
+bool isSameLayout(const TensorLayout &left, const TensorLayout &right) {
+  if (left.dtype != right.dtype || left.sizes != right.sizes) {
+    return false;
+  }
+  if (left.elementCount() == 0) {
+    return true;
+  }
+  for (size_t dim = 0; dim < left.sizes.size(); ++dim) {
+    if (left.sizes[dim] != 1 && left.strides[dim] != right.strides[dim]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::vector<int64_t> contiguousStrides(const std::vector<int64_t> &sizes) {
   std::vector<int64_t> strides(sizes.size());
   int64_t stride = 1;

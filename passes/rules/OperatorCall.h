@@ -48,6 +48,11 @@ struct TensorLayout {
   bool isContiguous() const;
 };
 
+/// True if both address the same elements in the same way: strides of
+/// dimensions of size 1, and of tensors without elements, do not matter. Traced
+/// graphs differ from PyTorch's kernels in those.
+bool isSameLayout(const TensorLayout &left, const TensorLayout &right);
+
 /// Row-major strides of `sizes`, as torch.empty makes them.
 std::vector<int64_t> contiguousStrides(const std::vector<int64_t> &sizes);
 TensorLayout contiguousLayout(DType dtype, std::vector<int64_t> sizes);

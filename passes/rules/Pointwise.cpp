@@ -91,6 +91,17 @@ Results predicate(const OperatorCall &call) {
   return elementwise(call, DType::Bool, {call.tensor(0)});
 }
 
+/// hardtanh clamps into a tensor made like its operand.
+Results intoEmptyLike(const OperatorCall &call) {
+  return one(fresh(emptyLike(call.tensor(0), call.tensor(0).dtype)));
+}
+
+/// threshold_backward reads `self` before the gradient.
+Results thresholdBackward(const OperatorCall &call) {
+  DType common = resultType(call, {0, 1});
+  return elementwise(call, common, convertedOperands(call, {1, 0}, common));
+}
+
 /// |x| of a complex number is real.
 Results abs(const OperatorCall &call) {
   const TensorLayout &self = call.tensor(0);
@@ -229,7 +240,7 @@ constexpr Rule kRules[] = {
     mixed("gt.Scalar", comparison),
     mixed("gt.Tensor", comparison),
     rule("hardsigmoid.default", floatOf),
-    rule("hardtanh.default", sameType),
+    rule("hardtanh.default", intoEmptyLike),
     rule("isnan.default", predicate),
     mixed("le.Scalar", comparison),
     mixed("le.Tensor", comparison),
@@ -276,7 +287,7 @@ constexpr Rule kRules[] = {
     rule("tan.default", floatOf),
     rule("tanh.default", floatOf),
     rule("tanh_backward.default", binary),
-    rule("threshold_backward.default", binary),
+    rule("threshold_backward.default", thresholdBackward),
     rule("trunc.default", sameType),
     mixed("where.self", where),
 };

@@ -33,28 +33,29 @@ Results identity(const OperatorCall &call) {
 /// The sizes asked for, with -1 replaced by what is left.
 Expected<Sizes> inferSizes(const OperatorCall &call, const Sizes &asked,
                            int64_t elements) {
+  Status failure = refuse(
+      call, "expected sizes for " + std::to_string(elements) +
+                " elements, at most one of them -1, got " + shown(asked));
   Sizes sizes = asked;
   auto inferred = std::ranges::find(sizes, -1);
-  if (inferred != sizes.end()) {
+  bool infers = inferred != sizes.end();
+  if (infers) {
     *inferred = 1;
   }
   if (!areValidSizes(sizes)) {
-    return refuse(call, "expected sizes, at most one of them -1, got " +
-                            shown(asked));
+    return failure;
   }
   int64_t known = 1;
   for (int64_t size : sizes) {
     known *= size;
   }
-  if (inferred != sizes.end() && known > 0 && elements % known == 0) {
-    *inferred = elements / known;
-    known = elements;
+  if (!infers) {
+    return known == elements ? Expected<Sizes>(sizes) : failure;
   }
-  bool ambiguous = inferred != sizes.end() && known == 0;
-  if (known != elements || ambiguous) {
-    return refuse(call, "expected sizes for " + std::to_string(elements) +
-                            " elements, got " + shown(asked));
+  if (known == 0 || elements % known != 0) {
+    return failure;
   }
+  *inferred = elements / known;
   return sizes;
 }
 
@@ -144,7 +145,7 @@ Results expand(const OperatorCall &call) {
     bool isNew = dim < added;
     int64_t size = isNew ? 1 : self.sizes[dim - added];
     int64_t stride = isNew ? 0 : self.strides[dim - added];
-    if (isNew && sizes[dim] == 1) {
+    if (isNew && sizes[dim] == 1 && self.rank() > 0) {
       // A new dimension that does not repeat gets the stride of a whole.
       stride = dim + 1 == sizes.size()
                    ? 1

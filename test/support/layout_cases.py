@@ -1,0 +1,330 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The operator calls that make_layout_fixtures.py records.
+
+Every family is a function that makes calls: for each operator shapes of sizes
+0, 1 and more, and operands that are row-major, permuted, expanded, sliced, or
+have odd strides where a dimension has size 1. Drawn with a fixed seed.
+
+Tested by test/unit/passes/rules/LayoutFixtureTest.cpp.
+"""
+
+import random
+
+import torch
+from make_layout_fixtures import Layout, row_major
+
+SHAPES = [
+    (),
+    (1,),
+    (3,),
+    (0,),
+    (2, 3),
+    (1, 3),
+    (3, 1),
+    (0, 3),
+    (2, 3, 4),
+    (2, 1, 4),
+    (1, 1, 1),
+    (2, 0, 4),
+    (2, 3, 4, 5),
+    (1, 3, 1, 5),
+    (2, 1, 4, 5),
+    (2, 3, 2, 2, 3),
+]
+FLOATS = ["f32", "bf16", "f16", "f64"]
+INTEGERS = ["i64", "i32", "ui8", "i8", "i16", "i1"]
+
+
+class Draw:
+    """Random layouts."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def dtype(self):
+        return self.random.choice(FLOATS + ["f32"] * 3 + INTEGERS)
+
+    def float(self):
+        return self.random.choice(FLOATS + ["f32"] * 3)
+
+    def shape(self, least=0, most=5):
+        fitting = [shape for shape in SHAPES if least <= len(shape) <= most]
+        return self.random.choice(fitting)
+
+    def strides(self, sizes):
+        """Row-major, permuted, sliced, expanded, or odd."""
+        kind = self.random.choice(["rows", "permuted", "permuted", "sliced"])
+        order = list(range(len(sizes)))
+        if kind == "permuted":
+            self.random.shuffle(order)
+        if len(sizes) == 4 and self.random.random() < 0.2:
+            order = [0, 2, 3, 1]
+        strides, stride = [0] * len(sizes), 1
+        for dim in reversed(order):
+            if kind == "sliced" and self.random.random() < 0.4:
+                stride *= 2
+            strides[dim] = stride
+            stride *= max(sizes[dim], 1)
+        for dim, size in enumerate(sizes):
+            if self.random.random() < 0.1:
+                strides[dim] = 0
+            elif size == 1 and self.random.random() < 0.3:
+                strides[dim] = self.random.choice([1, 2, 7, 100])
+        return strides
+
+    def layout(self, dtype=None, sizes=None, fill=1):
+        sizes = self.shape() if sizes is None else sizes
+        offset = self.random.choice([0, 0, 3])
+        dtype = self.dtype() if dtype is None else dtype
+        return Layout(dtype, sizes, self.strides(sizes), offset, fill)
+
+    def broadcastable(self, sizes):
+        """A shape that broadcasts to `sizes`."""
+        start = self.random.choice([0, 0, 0, len(sizes)])
+        start = start or self.random.randrange(len(sizes) + 1)
+        start = self.random.choice([0, start])
+        return tuple(
+            1 if self.random.random() < 0.2 else size for size in sizes[start:]
+        )
+
+    def number(self):
+        return self.random.choice([2, 3, 2.5, 0.5, True])
+
+    def dim(self, sizes):
+        rank = max(len(sizes), 1)
+        return self.random.randrange(-rank, rank)
+
+    def dims(self, sizes):
+        count = self.random.randrange(len(sizes) + 1)
+        dims = self.random.sample(range(len(sizes)), count)
+        return [dim - self.random.choice([0, len(sizes)]) for dim in dims]
+
+    def pick(self, *options):
+        return self.random.choice(options)
+
+
+# ---------------------------------------------------------------------------
+# Views
+# ---------------------------------------------------------------------------
+
+
+def views(record):
+    draw = Draw(1)
+    for _ in range(30):
+        for name in ["alias.default", "detach.default", "squeeze.default"]:
+            record.call(name, draw.layout())
+        record.call("t.default", draw.layout(sizes=draw.shape(0, 2)))
+        x = draw.layout()
+        record.call("unsqueeze.default", x, draw.dim(x.sizes + (1,)))
+        record.call("squeeze.dim", x, draw.dim(x.sizes))
+        record.call("squeeze.dims", x, draw.dims(x.sizes))
+        record.call(
+            "transpose.int", x, draw.dim(x.sizes), draw.dim(x.sizes)
+        )
+        order = draw.random.sample(range(len(x.sizes)), len(x.sizes))
+        record.call(
+            "permute.default", x, [d - draw.pick(0, len(order)) for d in order]
+        )
+    for _ in range(40):
+        view_calls(record, draw)
+        window_calls(record, draw)
+    view_refusals(record)
+
+
+def view_calls(record, draw):
+    x = draw.layout("f32")
+    count = 1
+    for size in x.sizes:
+        count *= size
+    targets = [[-1], [count], list(x.sizes), [1, count], [count, 1, 1]]
+    if len(x.sizes) > 1:
+        targets += [[x.sizes[0], -1], [-1, x.sizes[-1]]]
+        targets += [[x.sizes[0] * x.sizes[1], *x.sizes[2:]]] * 2
+    if count % 2 == 0:
+        targets += [[2, count // 2], [*x.sizes[:-1], x.sizes[-1] // 2, 2]]
+    target = draw.random.choice(targets)
+    record.call("view.default", x, target)
+    record.call("_unsafe_view.default", x, target)
+    narrow = draw.layout(sizes=draw.broadcastable(draw.shape()))
+    wide = [draw.pick(2, 3) if size == 1 else size for size in narrow.sizes]
+    wide = [draw.pick(-1, size) for size in wide]
+    new = draw.pick([], [], [1], [2], [3, 1], [1, 1], [0, 2])
+    record.call("expand.default", narrow, [*new, *wide])
+
+
+def window_calls(record, draw):
+    x = draw.layout(sizes=draw.shape(1))
+    dim = draw.dim(x.sizes)
+    size = x.sizes[dim]
+    start = draw.pick(None, 0, 1, -2, 100)
+    end = draw.pick(None, 0, 1, 2, -1, size, 2**63 - 1)
+    record.call("slice.Tensor", x, dim, start, end, draw.pick(1, 1, 2, 3))
+    record.call("slice.Tensor", x, dim)
+    if size > 0:
+        index = draw.random.randrange(-size, size)
+        record.call("select.int", x, dim, index)
+    record.call("split.Tensor", x, draw.pick(1, 2, 3), dim)
+    first = draw.random.randrange(size + 1)
+    record.call("split_with_sizes.default", x, [first, size - first], dim)
+    record.call("unbind.int", x, dim)
+
+
+def view_refusals(record):
+    matrix = Layout("f32", (2, 3))
+    turned = Layout("f32", (3, 2), (1, 3))
+    record.refused("view.default", turned, [6])
+    record.refused("_unsafe_view.default", turned, [6])
+    record.refused("view.default", matrix, [4])
+    record.refused("view.default", matrix, [-1, -1])
+    record.refused("view.default", matrix, [-1, 4])
+    record.refused("view.default", Layout("f32", (0, 3)), [-1, 0])
+    record.refused("expand.default", matrix, [3])
+    record.refused("expand.default", matrix, [2, 4])
+    record.refused("expand.default", matrix, [-1, 2, 3])
+    record.refused("t.default", Layout("f32", (2, 3, 4)))
+    record.refused("transpose.int", matrix, 0, 2)
+    record.refused("permute.default", matrix, [0, 0])
+    record.refused("permute.default", matrix, [0])
+    record.refused("permute.default", matrix, [0, 2])
+    record.refused("unsqueeze.default", matrix, 3)
+    record.refused("unsqueeze.default", matrix, -4)
+    record.refused("squeeze.dim", matrix, 2)
+    record.refused("squeeze.dims", matrix, [0, -2])
+    record.refused("select.int", matrix, 0, 2)
+    record.refused("select.int", matrix, 1, -4)
+    record.refused("slice.Tensor", matrix, 0, 0, 1, 0)
+    record.refused("slice.Tensor", matrix, 2)
+    record.refused("slice.Tensor", Layout("f32", ()), 0)
+    record.refused("split.Tensor", matrix, 0, 0)
+    record.refused("split_with_sizes.default", matrix, [1, 2], 0)
+    record.refused("unbind.int", Layout("f32", ()))
+
+
+# ---------------------------------------------------------------------------
+# Element-wise operators
+# ---------------------------------------------------------------------------
+
+UNARY = """abs acos asin atan bitwise_not ceil cos cosh elu erf exp exp2 expm1
+floor gelu hardsigmoid hardtanh isnan leaky_relu log log10 log1p log2
+logical_not neg reciprocal relu round rsqrt sigmoid sign silu sin sinh softplus
+sqrt tan tanh trunc""".split()
+BINARY = """add.Tensor sub.Tensor mul.Tensor div.Tensor maximum.default
+minimum.default bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor
+eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and.default
+logical_or.default logical_xor.default fmod.Tensor remainder.Tensor
+pow.Tensor_Tensor""".split()
+WITH_NUMBER = """add.Scalar sub.Scalar mul.Scalar div.Scalar rsub.Scalar
+bitwise_and.Scalar bitwise_or.Scalar eq.Scalar ne.Scalar lt.Scalar le.Scalar
+gt.Scalar ge.Scalar fmod.Scalar remainder.Scalar pow.Tensor_Scalar""".split()
+TENSOR_WITH_NUMBER = """add.Tensor sub.Tensor mul.Tensor div.Tensor eq.Tensor
+lt.Tensor bitwise_and.Tensor""".split()
+GRADIENTS = """gelu_backward sigmoid_backward silu_backward
+tanh_backward""".split()
+
+
+def pointwise(record):
+    draw = Draw(2)
+    for _ in range(28):
+        for name in UNARY:
+            record.call(f"{name}.default", draw.layout())
+        for name in BINARY:
+            pair = operand_pair(draw)
+            record.call(name, *pair)
+            for mode in [None, "floor", "trunc"]:
+                record.call("div.Tensor_mode", *pair, mode)
+        for name in WITH_NUMBER:
+            record.call(name, draw.layout(), draw.number())
+        for name in GRADIENTS:
+            record.call(f"{name}.default", *gradient_pair(draw))
+        record.call("threshold_backward.default", *gradient_pair(draw), 0)
+        record.call("pow.Scalar", draw.number(), draw.layout())
+        record.call("div.Scalar_mode", draw.layout(), draw.number(), "floor")
+        several_operands(record, draw)
+        bounds(record, draw)
+    for _ in range(5):
+        for name in TENSOR_WITH_NUMBER:
+            record.call(name, draw.layout(), draw.number())
+    pointwise_refusals(record)
+
+
+def operand_pair(draw):
+    dtype = draw.dtype()
+    x = draw.layout(dtype)
+    same = draw.random.random() < 0.6
+    sizes = x.sizes if draw.random.random() < 0.5 else None
+    sizes = draw.broadcastable(x.sizes) if sizes is None else sizes
+    y = draw.layout(dtype if same else None, sizes)
+    return (x, y) if draw.random.random() < 0.7 else (y, x)
+
+
+def gradient_pair(draw):
+    x = draw.layout(draw.float())
+    return x, draw.layout(x.dtype, x.sizes)
+
+
+def several_operands(record, draw):
+    x, y = operand_pair(draw)
+    z = draw.layout(x.dtype, draw.broadcastable(x.sizes))
+    record.call("addcmul.default", x, y, z)
+    record.call("addcdiv.default", x, y, z)
+    condition = draw.layout("i1", draw.broadcastable(x.sizes))
+    record.call("where.self", condition, x, y)
+    record.call("where.self", condition, x, draw.layout(sizes=()))
+    record.call("masked_fill.Scalar", x, condition, draw.number())
+
+
+def bounds(record, draw):
+    x = draw.layout()
+    low, high = draw.pick(None, 0, 0.5), draw.pick(1, 1.5)
+    record.call("clamp.default", x, low, draw.pick(None, high))
+    record.call("clamp_min.default", x, high)
+    record.call("clamp_max.default", x, high)
+
+
+def pointwise_refusals(record):
+    left, right = Layout("f32", (2, 3)), Layout("f32", (2, 4))
+    record.refused("add.Tensor", left, right)
+    record.refused("mul.Tensor", left, Layout("f32", (2,)))
+    record.refused("eq.Tensor", left, right)
+    record.refused("where.self", Layout("i1", (4,)), left, left)
+    record.refused("where.self", left, left, left)
+    record.refused("masked_fill.Scalar", left, left, 1)
+    record.refused("clamp.default", left)
+    record.refused("gelu_backward.default", left, right)
+
+
+# ---------------------------------------------------------------------------
+# Matrix products
+# ---------------------------------------------------------------------------
+
+
+def matmul(record):
+    draw = Draw(3)
+    sizes = [0, 1, 2, 3, 5]
+    for _ in range(40):
+        b, m, n, k = (draw.random.choice(sizes) for _ in range(4))
+        dtype = draw.float()
+        left, right = draw.layout(dtype, (m, k)), draw.layout(dtype, (k, n))
+        record.call("mm.default", left, right)
+        bias = draw.pick((n,), (m, n), (1, n), (1,), ())
+        record.call(
+            "addmm.default", draw.layout(dtype, bias), left, right
+        )
+        lefts = draw.layout(dtype, (b, m, k))
+        rights = draw.layout(dtype, (b, k, n))
+        record.call("bmm.default", lefts, rights)
+        record.call(
+            "baddbmm.default", draw.layout(dtype, (b, m, n)), lefts, rights
+        )
+    square, tall = Layout("f32", (2, 2)), Layout("f32", (3, 2))
+    record.refused("mm.default", square, tall)
+    record.refused("mm.default", square, Layout("f32", (2,)))
+    record.refused("mm.default", square, Layout("bf16", (2, 2)))
+    record.refused("addmm.default", tall, square, square)
+    record.refused("bmm.default", square, square)
+    record.refused(
+        "bmm.default", Layout("f32", (2, 3, 3)), Layout("f32", (1, 3, 3))
+    )
+
+
+FAMILIES = {"matmul": matmul, "pointwise": pointwise, "views": views}
