@@ -62,7 +62,15 @@ def ordered_mean(tensors):
     return total / len(tensors) if len(tensors) > 1 else total
 
 
-def train_eager(model, batches, steps, ranks=1, lr=1e-3, param_dtype=None):
+def train_eager(
+    model,
+    batches,
+    steps,
+    ranks=1,
+    lr=1e-3,
+    param_dtype=None,
+    make_optimizer=adamw,
+):
     """Trains `model` in place as `ranks` data-parallel ranks would.
 
     Rank r of step s reads batch s * ranks + r. With one rank this is plain
@@ -70,7 +78,7 @@ def train_eager(model, batches, steps, ranks=1, lr=1e-3, param_dtype=None):
     """
     reading = CastOnRead(model, param_dtype)
     parameters = dict(model.named_parameters())
-    optimizer = adamw(list(parameters.values()), lr)
+    optimizer = make_optimizer(list(parameters.values()), lr)
     losses = []
     for step in range(steps):
         rank_losses, rank_gradients = [], []
