@@ -20,7 +20,7 @@ def Sfsdp_WaitOp : Sfsdp_Op<"wait", [
     ```mlir
     %pending = sfsdp.all_gather_start %shard on ["dp"]
         : (tensor<2x3xf32>) -> !sfsdp.pending<tensor<4x3xf32>>
-    %full = sfsdp.wait %pending : <tensor<4x3xf32>>
+    %full = sfsdp.wait %pending : !sfsdp.pending<tensor<4x3xf32>>
     ```
   }];
   let arguments = (ins Sfsdp_PendingType:$pending,
@@ -126,7 +126,7 @@ defvar reduceAttributes = (ins
   DefaultValuedAttr<Sfsdp_ReductionOrderAttr,
       "::mlir::sfsdp::ReductionOrder::Ordered">:$order,
   DefaultValuedAttr<F64Attr, "1.0">:$divisor);
-defvar reduceFormat = "(`reduce` $reduce^)? (`order` $order^)? (`divisor` $divisor^)? ";
+defvar reduceFormat = "(`reduce` `` $reduce^)? (`order` `` $order^)? (`divisor` $divisor^)? ";
 defvar scatterAttributes = !con(
   (ins DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$dim),
   reduceAttributes);

@@ -56,7 +56,7 @@ def Sfsdp_AtenOp : Sfsdp_Op<"aten", [
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $callee `` custom<CallArguments>($inputs, $arguments)
-    (`absent` $absent^)? (`effect` $effect^)? (`random` $random_id^)? attr-dict
+    (`absent` $absent^)? (`effect` `` $effect^)? (`random` $random_id^)? attr-dict
     (`scope` $scope^)? `:` functional-type($inputs, $results)
   }];
   let hasVerifier = 1;
@@ -168,7 +168,7 @@ def Sfsdp_ScalarComputeOp : Sfsdp_ScalarOp<"scalar_compute"> {
   }];
   let arguments = (ins
     Sfsdp_ScalarFunctionAttr:$function, Variadic<Sfsdp_ScalarType>:$operands_);
-  let assemblyFormat = "$function $operands_ attr-dict";
+  let assemblyFormat = "`` $function $operands_ attr-dict";
   let hasVerifier = 1;
 }
 

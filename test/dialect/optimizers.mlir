@@ -1,0 +1,23 @@
+// RUN: simplefsdp-opt %s | simplefsdp-opt | FileCheck %s
+// RUN: simplefsdp-opt %s --mlir-print-op-generic | simplefsdp-opt | FileCheck %s
+
+// CHECK-LABEL: @adamw
+// CHECK: sfsdp.adamw %arg0, %arg1, %arg2, %arg3 decay %arg4 step_size %arg4 correction %arg4
+// CHECK-SAME: betas 9.000000e-01, 0.99899999999999999 eps 1.000000e-08 : tensor<8xf32>
+func.func @adamw(%p: tensor<8xf32>, %g: tensor<8xf32>, %m: tensor<8xf32>, %v: tensor<8xf32>, %s: !sfsdp.scalar) {
+  %p1, %m1, %v1 = sfsdp.adamw %p, %g, %m, %v
+      decay %s step_size %s correction %s betas 0.9, 0.999 eps 1.0e-8
+      : tensor<8xf32>
+  return
+}
+
+// CHECK-LABEL: @sgd
+// CHECK: sfsdp.sgd %arg0, %arg1 step_size %arg3 step %arg3 weight_decay 0.000000e+00 momentum 0.000000e+00 : tensor<8xf32>
+// CHECK: sfsdp.sgd %arg0, %arg1 buffer %arg2 step_size %arg3 step %arg3 weight_decay 1.000000e-01 momentum 9.000000e-01 nesterov : tensor<8xf32>
+func.func @sgd(%p: tensor<8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>, %s: !sfsdp.scalar) {
+  %p1 = sfsdp.sgd %p, %g step_size %s step %s weight_decay 0.0 momentum 0.0
+      : tensor<8xf32>
+  %p2, %b2 = sfsdp.sgd %p, %g buffer %b step_size %s step %s weight_decay 0.1
+      momentum 0.9 nesterov : tensor<8xf32>
+  return
+}
