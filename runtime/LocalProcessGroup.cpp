@@ -17,6 +17,7 @@
 #include "runtime/LocalProcessGroup.h"
 
 #include "runtime/Collectives.h"
+#include "runtime/RankList.h"
 #include "runtime/Reduce.h"
 #include "runtime/ThreadedProcessGroup.h"
 
@@ -117,18 +118,6 @@ private:
   int touching = 0;
   std::string failure;
 };
-
-/// "rank 2", "ranks 2 and 3", "ranks 0, 2 and 3".
-std::string nameRanks(const std::vector<int> &ranks) {
-  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    if (i > 0) {
-      text += i + 1 == ranks.size() ? " and " : ", ";
-    }
-    text += std::to_string(ranks[i]);
-  }
-  return text;
-}
 
 std::string MeetingPlace::missing(uint64_t arrival) const {
   std::vector<int> ranks;
