@@ -29,6 +29,10 @@ if config.sfsdp_enable_opt:
 if config.sfsdp_enable_torch:
     config.available_features.add("torch")
 
+default_build = os.path.join(config.sfsdp_source_dir, "build")
+if config.sfsdp_build_dir == default_build:
+    config.available_features.add("default-build")
+
 bin_dir = os.path.join(config.sfsdp_build_dir, "bin")
 capture_dir = os.path.join(config.sfsdp_source_dir, "tools", "capture")
 path = [bin_dir, config.sfsdp_llvm_tools_dir, os.environ.get("PATH", "")]
