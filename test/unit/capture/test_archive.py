@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Files appear whole or not at all."""
 
+import errno
 import os
 import stat
 import unittest
@@ -26,6 +27,11 @@ class AtomicWrites(CaptureTest):
         with open(self.path, "rb") as file:
             self.assertEqual(file.read(), b"old")
         self.assertEqual(os.listdir(self.folder), ["step.pt2"])
+
+    def test_full_disk(self):
+        with self.refused("can't write", "No space left"):
+            with written_atomically(self.path):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def test_mode_is_that_of_an_ordinary_file(self):
         plain = os.path.join(self.folder, "plain")

@@ -35,6 +35,9 @@ def wrong():
 
 def broken():
     return Net(), (torch.randn(2, 5),)
+
+def failing():
+    raise ValueError("out of\\n luck")
 """
 
 
@@ -128,7 +131,11 @@ class UserModel(CommandTest):
             ([f"{self.source}:net", "--seq", "3"], ["no parameter 'seq'"]),
             ([f"{self.source}:broken"], ["module 'linear' at nets.py:11"]),
             (["nowhere.py:net"], ["nowhere.py: no such file"]),
-            (["no_such_module:net"], ["no module named 'no_such_module'"]),
+            (["no_such_module:net"], ["No module named 'no_such_module'"]),
+            (
+                [f"{self.source}:failing"],
+                ["failed at nets.py:23: ValueError: out of luck"],
+            ),
         ):
             with self.subTest(arguments=arguments):
                 self.assert_fails(arguments, *parts)

@@ -80,6 +80,18 @@ class Refusals(CaptureTest):
         with self.refused("unknown param_dtype 'int4'", "bf16, f16"):
             self.capture(Pair(), (batch(),), param_dtype="int4")
 
+    def test_read_around_the_attribute(self):
+        class Decayed(Pair):
+            def forward(self, x):
+                loss = super().forward(x.bfloat16())
+                return loss + self._parameters_of_a().sum()
+
+            def _parameters_of_a(self):
+                return next(self.a.parameters())
+
+        with self.refused("parameter 'a.weight'", "test_precision.py:"):
+            self.capture(Decayed(), (batch(),), param_dtype="bf16")
+
     def test_operands_of_two_dtypes(self):
         with self.refused(
             "module 'a' at fixtures.py:", "bf16 and f32", "cast the floating"

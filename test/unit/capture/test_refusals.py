@@ -180,6 +180,10 @@ class Arguments(CaptureTest):
         with self.refused("expected model to be a torch.nn.Module", "dict"):
             self.capture({}, (batch(),))
 
+    def test_wrapped_model(self):
+        with self.refused("wrapped by OptimizedModule", "model._orig_mod"):
+            self.capture(torch.compile(Pair()), (batch(),))
+
     def test_no_inputs(self):
         with self.refused("tuple or list", "got Tensor"):
             self.capture(Pair(), batch())

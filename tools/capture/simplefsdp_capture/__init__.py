@@ -9,6 +9,13 @@ trained weights back. ``python -m simplefsdp_capture`` does the first from the
 command line.
 """
 
+import torch
+
+if torch.torch_version.TorchVersion(torch.__version__) < (2, 11):
+    raise ImportError(
+        f"simplefsdp_capture needs torch 2.11 or later, got {torch.__version__}"
+    )
+
 from .batches import load_weights, write_batches
 from .capture import capture
 from .errors import CaptureError

@@ -36,8 +36,11 @@ def written_atomically(path):
             os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         os.unlink(temporary)
+        if isinstance(error, OSError):
+            reason = error.strerror or error
+            raise CaptureError(f"can't write {path}: {reason}") from error
         raise
 
 

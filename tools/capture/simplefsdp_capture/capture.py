@@ -73,7 +73,7 @@ def capture(model, example_inputs, path, param_dtype=None, train=True):
 
     constants = {**exported.constants, **lift_constants(joint)}
     roles = assign_roles(joint.graph, state, in_paths, out_paths)
-    check_graph(joint.graph, roles, train)
+    check_graph(joint.graph, roles, train, dtype)
     finish_scopes(joint.graph)
     manifest = make_manifest(joint.graph, roles, state, dtype_name, train)
     program = make_program(joint, roles, state, constants)

@@ -21,12 +21,24 @@ from .names import dtype_name
 from .scope import innermost_module, source_line
 
 
+# Class of a wrapper: the attribute that holds the plain model.
+_WRAPPERS = {
+    "OptimizedModule": "_orig_mod",
+    "DistributedDataParallel": "module",
+}
+
+
 def check_model(model):
-    """Refuses what is no module."""
+    """Refuses what is no module, and modules wrapped for another purpose."""
+    kind = type(model).__name__
     if not isinstance(model, torch.nn.Module):
         raise CaptureError(
-            "expected model to be a torch.nn.Module, got "
-            f"{type(model).__name__}"
+            f"expected model to be a torch.nn.Module, got {kind}"
+        )
+    if kind in _WRAPPERS:
+        raise CaptureError(
+            f"model is wrapped by {kind}: expected the plain model; pass "
+            f"model.{_WRAPPERS[kind]}"
         )
 
 
@@ -152,13 +164,19 @@ def _data_dependent(node):
     )
 
 
-def check_graph(graph, roles, train):
-    """Refuses what the finished graph lacks or can't hold."""
+def check_graph(graph, roles, train, dtype=None):
+    """Refuses what the finished graph lacks or can't hold.
+
+    With ``dtype`` given, every floating parameter must be read through a cast
+    to it.
+    """
     if train and not roles.gradients:
         raise CaptureError(
             "the loss depends on no trainable parameter: nothing to train; "
             "use train=False (--eval) to capture the forward alone"
         )
+    for fqn, node in roles.parameters.items() if dtype else ():
+        _check_cast(fqn, node, dtype)
     for node in graph.nodes:
         _check_operand_dtypes(node)
         if isinstance(node.target, torch._ops.HigherOrderOperator):
@@ -167,6 +185,22 @@ def check_graph(graph, roles, train):
                 f"can't capture {module_place(fqn, source_line(node))}: "
                 f"operator '{node.target.name()}' runs a graph of its own; "
                 "rewrite it with tensor operators"
+            )
+
+
+def _check_cast(fqn, node, dtype):
+    stored = node.meta["val"].dtype
+    if stored == dtype or not stored.is_floating_point:
+        return
+    for user in node.users:
+        if user.target is not torch.ops.aten._to_copy.default:
+            module = (user.meta.get("custom") or {}).get("fqn")
+            raise CaptureError(
+                f"can't capture {module_place(module, source_line(user))}: "
+                f"parameter '{fqn}' is read other than as an attribute of "
+                f"its module, so param_dtype={dtype_name(dtype)} has no "
+                "effect there; read it by its name, or capture without "
+                "param_dtype"
             )
 
 

@@ -7,13 +7,16 @@
 # Tested by test/unit/capture/test_command.py.
 """Loading the user's own model."""
 
+import contextlib
 import importlib
 import importlib.util
 import inspect
 import os
 import sys
+import traceback
 
 from ..errors import CaptureError
+from ..scope import is_user_file, portable_path
 
 
 def find_function(spec):
@@ -36,7 +39,8 @@ def build_user_model(spec, function, options):
                 f"{spec} takes no parameter '{option}': add one to the "
                 f"function or leave --{option} out"
             )
-    result = function(**options)
+    with _user_code(spec):
+        result = function(**options)
     if not isinstance(result, tuple) or len(result) != 2:
         raise CaptureError(
             f"{spec} must return (model, example_inputs), got "
@@ -54,15 +58,30 @@ def _load_file(path):
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules.setdefault(name, module)
-    spec.loader.exec_module(module)
+    with _user_code(path):
+        spec.loader.exec_module(module)
     return module
 
 
 def _load_module(name):
     sys.path.insert(0, os.getcwd())
-    try:
+    with _user_code(name):
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name and name.startswith(error.name):
-            raise CaptureError(f"no module named '{name}'") from None
-        raise
+
+
+@contextlib.contextmanager
+def _user_code(what):
+    """Turns an exception of the user's code into one line with its place."""
+    try:
+        yield
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        users = [frame for frame in frames if is_user_file(frame.filename)]
+        place = ""
+        if users:
+            path = portable_path(users[-1].filename)
+            place = f" at {path}:{users[-1].lineno}"
+        reason = " ".join(str(error).split())
+        raise CaptureError(
+            f"{what} failed{place}: {type(error).__name__}: {reason}"
+        ) from error
