@@ -1,0 +1,91 @@
+//===- EmitPlan.cpp - Write the plan of a training step
+//--------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tables from the IR, lifetimes from the tables, proofs from both, one file.
+//
+// Tested by test/passes/emit-plan.mlir and test/tools/emit-plan.test.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+#include "passes/PlanTables.h"
+#include "passes/Proofs.h"
+#include "passes/Version.h"
+#include "passes/analysis/Lifetimes.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace mlir::sfsdp {
+#define GEN_PASS_DEF_EMITPLANPASS
+#include "passes/Passes.h.inc"
+} // namespace mlir::sfsdp
+
+using namespace mlir;
+using namespace mlir::sfsdp;
+namespace plan = ::sfsdp::runtime;
+
+namespace {
+
+/// The only function of `module`; a diagnostic if there is another number.
+FailureOr<func::FuncOp> onlyFunction(ModuleOp module) {
+  auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+  if (functions.size() != 1) {
+    return module.emitError()
+           << "expected one function, got " << functions.size();
+  }
+  return functions.front();
+}
+
+/// Proves order on the IR and memory on the plan, and records both.
+LogicalResult recordProofs(func::FuncOp function, plan::Plan &tables) {
+  if (failed(proveOrder(function))) {
+    return failure();
+  }
+  if (plan::Status proof = ::sfsdp::analysis::proveLifetimes(tables);
+      !proof.ok()) {
+    return function.emitOpError() << proof.message();
+  }
+  std::string digest = plan::digestOf(tables);
+  tables.header.proved = {{"order", digest}, {"memory", digest}};
+  return success();
+}
+
+/// Writes the whole file or nothing.
+LogicalResult writeFile(Location location, StringRef path, StringRef text) {
+  llvm::Error failed = llvm::writeToOutput(path, [&](raw_ostream &stream) {
+    stream << text;
+    return llvm::Error::success();
+  });
+  if (failed) {
+    return emitError(location) << "could not write '" << path
+                               << "': " << llvm::toString(std::move(failed));
+  }
+  return success();
+}
+
+struct EmitPlanPass final : impl::EmitPlanPassBase<EmitPlanPass> {
+  using EmitPlanPassBase::EmitPlanPassBase;
+
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> function = onlyFunction(getOperation());
+    if (failed(function)) {
+      return signalPassFailure();
+    }
+    ::sfsdp::rules::SchemaTable schemas;
+    FailureOr<plan::Plan> tables = buildPlanTables(*function, schemas);
+    if (failed(tables)) {
+      return signalPassFailure();
+    }
+    tables->header.compiler = std::string("simplefsdp-opt ") + kVersion;
+    tables->header.options = pipelineOptions.getValue();
+    tables->header.device = "cpu";
+    ::sfsdp::analysis::assignLifetimes(*tables);
+    if (failed(recordProofs(*function, *tables)) ||
+        failed(writeFile(function->getLoc(), output.getValue(),
+                         plan::writePlan(*tables)))) {
+      return signalPassFailure();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,244 @@
+//===- PlanSignature.cpp - Arguments, results and memory of a plan
+//---------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See PlanTableBuilder.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Layout.h"
+#include "passes/OperatorBridge.h"
+#include "passes/PlanTableBuilder.h"
+
+using namespace mlir;
+using namespace mlir::sfsdp;
+
+//===----------------------------------------------------------------------===//
+// Header, arguments, results
+//===----------------------------------------------------------------------===//
+
+LogicalResult TableBuilder::addHeader() {
+  MeshAttr mesh = meshOf(function);
+  if (!mesh) {
+    return function.emitOpError()
+           << "expected a module with sfsdp.mesh, got none; run sfsdp-shard";
+  }
+  for (auto [axis, size] : llvm::zip(mesh.getAxes(), mesh.getSizes())) {
+    tables.header.mesh.axes.push_back({axis.str(), size});
+    if (axis != "tp") {
+      tables.header.dataAxes.push_back(axis.str());
+    }
+  }
+  tables.header.mesh.ranks.assign(mesh.getRanks().begin(),
+                                  mesh.getRanks().end());
+  auto module = function->getParentOfType<ModuleOp>();
+  if (auto files = module->getAttrOfType<ArrayAttr>(kInputsAttrName)) {
+    for (auto file : files.getAsRange<InputFileAttr>()) {
+      tables.header.inputs.push_back(
+          {file.getName().str(), file.getSha256().str()});
+    }
+  }
+  return success();
+}
+
+static StringRef useOf(plan::Role role) {
+  switch (role) {
+  case plan::Role::Parameter:
+    return "parameter";
+  case plan::Role::Buffer:
+    return "buffer";
+  case plan::Role::Constant:
+    return "constant";
+  case plan::Role::State:
+    return "state";
+  default:
+    return "input";
+  }
+}
+
+static plan::Role roleOf(RoleKind kind) {
+  switch (kind) {
+  case RoleKind::Parameter:
+    return plan::Role::Parameter;
+  case RoleKind::Buffer:
+    return plan::Role::Buffer;
+  case RoleKind::Constant:
+    return plan::Role::Constant;
+  case RoleKind::Input:
+    return plan::Role::Input;
+  case RoleKind::State:
+    return plan::Role::State;
+  case RoleKind::Loss:
+    return plan::Role::Loss;
+  case RoleKind::Gradient:
+    return plan::Role::Gradient;
+  case RoleKind::Output:
+  case RoleKind::HyperParameter:
+    return plan::Role::Output;
+  }
+  llvm_unreachable("all roles are named above");
+}
+
+/// Copies what role, placement and global type say into an Argument or Result.
+template <typename Entry>
+static void describe(Entry &entry, DictionaryAttr attributes,
+                     RankedTensorType type) {
+  auto role = attributes.getAs<RoleAttr>(kRoleAttrName);
+  entry.role = roleOf(role.getKind());
+  entry.name = role.getName().str();
+  entry.slot = role.getSlot() ? role.getSlot().str() : "";
+  if (auto placement = attributes.getAs<PlacementAttr>(kPlacementAttrName)) {
+    for (auto [axis, dim] :
+         llvm::zip(placement.getAxes(), placement.getDims())) {
+      entry.placement.push_back({axis.str(), dim});
+    }
+  }
+  if (auto global = attributes.getAs<TypeAttr>(kGlobalAttrName)) {
+    type = cast<RankedTensorType>(global.getValue());
+  }
+  entry.globalShape = llvm::to_vector_of<int64_t>(type.getShape());
+}
+
+LogicalResult TableBuilder::addArgument(BlockArgument argument) {
+  unsigned index = argument.getArgNumber();
+  auto role = function.getArgAttrOfType<RoleAttr>(index, kRoleAttrName);
+  if (!role) {
+    return function.emitOpError()
+           << "argument " << index << ": expected a role, got none";
+  }
+  if (role.getKind() == RoleKind::HyperParameter) {
+    bool isLr = role.getName() == "lr";
+    if (!isLr && role.getName() != "step") {
+      return function.emitOpError()
+             << "argument " << index << ": expected lr or step, got "
+             << role.getName();
+    }
+    scalars[argument] = tables.scalars.size();
+    tables.scalars.push_back(
+        {isLr ? plan::ScalarOp::Lr : plan::ScalarOp::Step});
+    return success();
+  }
+  plan::Argument entry;
+  auto type = cast<RankedTensorType>(argument.getType());
+  describe(entry, function.getArgAttrDict(index), type);
+  for (StringAttr alias : role.getAliases()) {
+    entry.aliases.push_back(alias.str());
+  }
+  entry.frozen = role.getFrozen();
+  entry.value = addFresh(argument, useOf(entry.role), plan::Region::Argument);
+  tables.arguments.push_back(std::move(entry));
+  return success();
+}
+
+std::optional<int64_t> TableBuilder::updatedArgument(RoleAttr role) const {
+  bool updates = role.getKind() == RoleKind::Parameter ||
+                 role.getKind() == RoleKind::Buffer ||
+                 role.getKind() == RoleKind::State;
+  if (!updates) {
+    return std::nullopt;
+  }
+  StringRef slot = role.getSlot() ? role.getSlot().getValue() : "";
+  for (auto [index, argument] : llvm::enumerate(tables.arguments)) {
+    if (argument.role == roleOf(role.getKind()) &&
+        argument.name == role.getName() && argument.slot == slot) {
+      return index;
+    }
+  }
+  return std::nullopt;
+}
+
+LogicalResult TableBuilder::addResult(Value value, unsigned index) {
+  auto role = function.getResultAttrOfType<RoleAttr>(index, kRoleAttrName);
+  if (!role) {
+    return function.emitOpError()
+           << "result " << index << ": expected a role, got none";
+  }
+  plan::Result entry;
+  describe(entry, function.getResultAttrDict(index),
+           cast<RankedTensorType>(value.getType()));
+  entry.value = values.lookup(value);
+  entry.updates = updatedArgument(role);
+  bool isNewValue = entry.role == plan::Role::Parameter ||
+                    entry.role == plan::Role::Buffer ||
+                    entry.role == plan::Role::State;
+  if (isNewValue && !entry.updates) {
+    return function.emitOpError()
+           << "result " << index << ": expected an argument that " << role
+           << " updates, got none";
+  }
+  tables.results.push_back(std::move(entry));
+  return success();
+}
+
+void TableBuilder::copyBackUpdates() {
+  for (plan::Result &result : tables.results) {
+    if (!result.updates) {
+      continue;
+    }
+    plan::ValueId target = tables.arguments[*result.updates].value;
+    if (tables.values[target].storage == tables.values[result.value].storage) {
+      continue;
+    }
+    plan::KernelCall copy;
+    copy.name = "aten::copy_";
+    copy.arguments = {plan::ValueRef{target}, plan::ValueRef{result.value}};
+    copy.results = {std::nullopt};
+    copy.cost.costClass = plan::CostClass::Copy;
+    copy.cost.bytesRead = copy.cost.bytesWritten =
+        plan::spanBytes(tables.values[result.value]);
+    append(std::move(copy), ScopeAttr());
+    result.value = target;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+plan::StorageId TableBuilder::addStorage(int64_t bytes, StringRef use,
+                                         plan::Region region) {
+  plan::Storage storage;
+  storage.bytes = bytes;
+  storage.use = use.str();
+  storage.region = region;
+  tables.storages.push_back(std::move(storage));
+  return tables.storages.size() - 1;
+}
+
+plan::ValueId TableBuilder::addValue(RankedTensorType type,
+                                     plan::StorageId storage, int64_t offset) {
+  plan::Value value;
+  value.storage = storage;
+  value.dtype = *toDType(type.getElementType());
+  value.sizes = llvm::to_vector_of<int64_t>(type.getShape());
+  value.strides = llvm::to_vector_of<int64_t>(stridesOf(type));
+  value.offset = offset;
+  tables.values.push_back(std::move(value));
+  return tables.values.size() - 1;
+}
+
+plan::ValueId TableBuilder::addFresh(Value value, StringRef use,
+                                     plan::Region region) {
+  auto type = cast<RankedTensorType>(value.getType());
+  plan::StorageId storage = addStorage(/*bytes=*/0, use, region);
+  plan::ValueId id = addValue(type, storage, /*offset=*/0);
+  tables.storages[storage].bytes = plan::spanBytes(tables.values[id]);
+  values[value] = id;
+  return id;
+}
+
+plan::ValueId TableBuilder::addView(Value value, Value source, int64_t offset) {
+  const plan::Value &base = tables.values[values.lookup(source)];
+  plan::ValueId id = addValue(cast<RankedTensorType>(value.getType()),
+                              base.storage, base.offset + offset);
+  values[value] = id;
+  return id;
+}
+
+void TableBuilder::shareWithPeers(plan::ValueId value, StringRef use) {
+  plan::Storage &storage = tables.storages[tables.values[value].storage];
+  if (storage.region == plan::Region::Private) {
+    storage.region = plan::Region::Arena;
+    storage.use = use.str();
+  }
+}

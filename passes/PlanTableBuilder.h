@@ -1,0 +1,82 @@
+//===- PlanTableBuilder.h - State of the translation to a plan
+//-------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The class behind buildPlanTables. PlanSignature.cpp fills arguments, results
+// and memory; PlanTables.cpp fills instructions and scalars.
+//
+// Tested by test/passes/emit-plan.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SFSDP_PASSES_PLANTABLEBUILDER_H
+#define SFSDP_PASSES_PLANTABLEBUILDER_H
+
+#include "dialect/Sfsdp.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/rules/Schema.h"
+#include "runtime/Plan.h"
+
+#include <map>
+
+namespace mlir::sfsdp {
+
+namespace plan = ::sfsdp::runtime;
+
+/// Builds one plan from one function.
+class TableBuilder {
+public:
+  TableBuilder(func::FuncOp function, ::sfsdp::rules::SchemaTable &schemas)
+      : function(function), schemas(schemas) {}
+
+  FailureOr<plan::Plan> build();
+
+private:
+  // Header, arguments, results.
+  LogicalResult addHeader();
+  LogicalResult addArgument(BlockArgument argument);
+  LogicalResult addResult(Value value, unsigned index);
+  /// The argument that a result of `role` writes to; absent for a new value.
+  std::optional<int64_t> updatedArgument(RoleAttr role) const;
+  /// Copies results that replace an argument without having been computed in
+  /// its memory.
+  void copyBackUpdates();
+
+  // Memory.
+  plan::StorageId addStorage(int64_t bytes, StringRef use, plan::Region region);
+  plan::ValueId addValue(RankedTensorType type, plan::StorageId storage,
+                         int64_t offset);
+  /// A value on a storage of its own.
+  plan::ValueId addFresh(Value value, StringRef use, plan::Region region);
+  /// A value on the storage of `source`.
+  plan::ValueId addView(Value value, Value source, int64_t offset);
+  /// Puts the storage of `value` where peers can read it.
+  void shareWithPeers(plan::ValueId value, StringRef use);
+
+  // Instructions.
+  LogicalResult addOperation(Operation &op);
+  LogicalResult addAten(AtenOp op);
+  LogicalResult addAttention(Operation *op, StringRef name);
+  LogicalResult addUpdate(Operation *op);
+  LogicalResult addScalar(Operation *op);
+  LogicalResult addCollective(CollectiveOpInterface op);
+  LogicalResult addWait(WaitOp op);
+  void waitFor(Operation *collective, ValueRange outputs);
+  void append(decltype(plan::Instruction::action) action, ScopeAttr scope);
+  void setScheduleFacts();
+
+  plan::KernelArgument operand(Value value) const;
+
+  func::FuncOp function;
+  ::sfsdp::rules::SchemaTable &schemas;
+  plan::Plan tables;
+  DenseMap<Value, plan::ValueId> values;
+  DenseMap<Value, plan::ScalarId> scalars;
+  /// Starts by their pending value or, synchronous ones, by their operation.
+  DenseMap<Operation *, int64_t> starts;
+  std::map<plan::Provenance, plan::ProvenanceId> provenance;
+};
+
+} // namespace mlir::sfsdp
+
+#endif // SFSDP_PASSES_PLANTABLEBUILDER_H
