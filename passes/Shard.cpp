@@ -1,0 +1,279 @@
+//===- Shard.cpp - Shard parameters and reduce gradients ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Decides how each parameter is held before anything is edited, so that a
+// refusal leaves the module as it was.
+//
+// Tested by test/passes/shard*.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Sharding.h"
+
+#include "dialect/Layout.h"
+#include "passes/TrainStep.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/GlobPattern.h"
+
+namespace mlir::sfsdp {
+#define GEN_PASS_DEF_SHARDPASS
+#include "passes/Passes.h.inc"
+} // namespace mlir::sfsdp
+
+using namespace mlir;
+using namespace mlir::sfsdp;
+
+namespace {
+
+/// Patterns of names of parameters, and which of them matched.
+class NamePatterns {
+public:
+  LogicalResult parse(ModuleOp module, ArrayRef<std::string> texts) {
+    for (const std::string &text : texts) {
+      auto pattern = llvm::GlobPattern::create(text);
+      if (!pattern) {
+        return module.emitError() << "option keep-replicated: "
+                                  << llvm::toString(pattern.takeError())
+                                  << ", got '" << text << "'";
+      }
+      patterns.push_back({text, std::move(*pattern)});
+    }
+    return success();
+  }
+
+  bool match(StringRef name) {
+    bool matched = false;
+    for (Entry &entry : patterns) {
+      if (entry.pattern.match(name)) {
+        matched = entry.used = true;
+      }
+    }
+    return matched;
+  }
+
+  void warnOfUnused(ModuleOp module) const {
+    for (const Entry &entry : patterns) {
+      if (!entry.used) {
+        module.emitWarning() << "option keep-replicated: '" << entry.text
+                             << "' names no parameter";
+      }
+    }
+  }
+
+private:
+  struct Entry {
+    std::string text;
+    llvm::GlobPattern pattern;
+    bool used = false;
+  };
+  SmallVector<Entry> patterns;
+};
+
+} // namespace
+
+/// The float type of that name; null for text that is none.
+static Type parseReduceType(MLIRContext *context, StringRef text) {
+  Builder builder(context);
+  return llvm::StringSwitch<Type>(text)
+      .Case("f16", builder.getF16Type())
+      .Case("bf16", builder.getBF16Type())
+      .Case("f32", builder.getF32Type())
+      .Case("f64", builder.getF64Type())
+      .Default(Type());
+}
+
+/// How the ranks hold `parameter`, with a remark when its size decides
+/// against the mode.
+static Holding chooseHolding(const Sharding &sharding, ShardMode mode,
+                             const ShardedParameter &parameter, bool isKept) {
+  if (sharding.axes.ranks == 1 || parameter.captured.getNumElements() == 0) {
+    return Holding::Alone;
+  }
+  if (mode == ShardMode::Replicate) {
+    return Holding::Replicated;
+  }
+  if (parameter.captured.getRank() != 0 && !isKept) {
+    return Holding::Sharded;
+  }
+  emitRemark(parameter.argument.getLoc())
+      << "parameter '" << parameter.name << "' stays whole on every rank: "
+      << (isKept ? "keep-replicated names it" : "it has 0 dimensions");
+  return Holding::Replicated;
+}
+
+static RankedTensorType chunkType(RankedTensorType type, int64_t ranks) {
+  SmallVector<int64_t> shape(type.getShape());
+  shape[0] = chunkOf(shape[0], ranks);
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+/// Adds the result positions of gradients to the parameters of that name.
+static LogicalResult matchGradients(Sharding &sharding) {
+  llvm::StringMap<ShardedParameter *> byName;
+  for (ShardedParameter &parameter : sharding.parameters) {
+    byName[parameter.name] = &parameter;
+  }
+  func::FuncOp function = sharding.function;
+  for (unsigned index = 0; index < function.getNumResults(); ++index) {
+    RoleAttr role = resultRole(function, index);
+    if (!role || role.getKind() != RoleKind::Gradient) {
+      continue;
+    }
+    ShardedParameter *parameter = byName.lookup(role.getName());
+    if (!parameter) {
+      return function.emitError()
+             << "result " << index << ": expected the gradient of a parameter, "
+             << "got one of '" << role.getName().getValue()
+             << "', which is none";
+    }
+    auto type = dyn_cast<RankedTensorType>(function.getResultTypes()[index]);
+    if (!type || type.getShape() != parameter->captured.getShape()) {
+      return function.emitError()
+             << "result " << index << ": expected a gradient of "
+             << parameter->captured << " for parameter '" << parameter->name
+             << "', got " << function.getResultTypes()[index];
+    }
+    parameter->gradient = index;
+  }
+  return success();
+}
+
+/// Whether any of the names of the parameter matches.
+static bool isKept(NamePatterns &patterns, RoleAttr role) {
+  bool kept = patterns.match(role.getName());
+  for (StringAttr alias : role.getAliases()) {
+    kept |= patterns.match(alias);
+  }
+  return kept;
+}
+
+static LogicalResult chooseParameters(Sharding &sharding, ShardMode mode,
+                                      NamePatterns &keepReplicated) {
+  func::FuncOp function = sharding.function;
+  for (BlockArgument argument :
+       argumentsWithRole(function, RoleKind::Parameter)) {
+    unsigned index = argument.getArgNumber();
+    RoleAttr role = argumentRole(function, index);
+    ShardedParameter parameter{argument, role.getName().str()};
+    if (function.getArgAttr(index, kPlacementAttrName)) {
+      return function.emitError()
+             << "parameter '" << parameter.name
+             << "': expected no placement before " << kShardPassName << ", got "
+             << function.getArgAttr(index, kPlacementAttrName);
+    }
+    parameter.captured = dyn_cast<RankedTensorType>(argument.getType());
+    if (!parameter.captured) {
+      return function.emitError()
+             << "parameter '" << parameter.name << "': expected a tensor, got "
+             << argument.getType();
+    }
+    parameter.holding =
+        chooseHolding(sharding, mode, parameter, isKept(keepReplicated, role));
+    parameter.local = parameter.captured;
+    if (parameter.holding == Holding::Sharded) {
+      if (!isDense(parameter.captured)) {
+        return function.emitError()
+               << "parameter '" << parameter.name
+               << "': expected dense strides to shard it, got "
+               << parameter.captured << "; keep it by keep-replicated";
+      }
+      parameter.local = chunkType(parameter.captured, sharding.axes.ranks);
+    }
+    sharding.parameters.push_back(std::move(parameter));
+  }
+  return matchGradients(sharding);
+}
+
+/// A parameter that one rank holds alone is declared sharded all the same, so
+/// that files and reports do not depend on the number of ranks.
+static bool isDeclaredSharded(const Sharding &sharding, ShardMode mode,
+                              const ShardedParameter &parameter) {
+  return parameter.holding == Holding::Sharded ||
+         (sharding.axes.ranks == 1 && mode == ShardMode::FullyShard &&
+          parameter.captured.getRank() != 0 &&
+          parameter.captured.getNumElements() != 0);
+}
+
+static void declarePlacement(const Sharding &sharding,
+                             const ShardedParameter &parameter) {
+  func::FuncOp function = sharding.function;
+  TypeAttr global = TypeAttr::get(parameter.captured);
+  unsigned index = parameter.argument.getArgNumber();
+  function.setArgAttr(index, kGlobalAttrName, global);
+  function.setArgAttr(index, kPlacementAttrName, sharding.placement);
+  if (parameter.gradient) {
+    function.setResultAttr(*parameter.gradient, kGlobalAttrName, global);
+    function.setResultAttr(*parameter.gradient, kPlacementAttrName,
+                           sharding.placement);
+  }
+}
+
+static void apply(Sharding &sharding, ShardMode mode) {
+  if (sharding.reshard == Reshard::Always) {
+    recomputeSavedValues(sharding);
+  }
+  for (const ShardedParameter &parameter : sharding.parameters) {
+    if (parameter.holding == Holding::Sharded) {
+      gatherAtUse(sharding, parameter);
+    }
+    if (parameter.holding != Holding::Alone && parameter.gradient) {
+      reduceGradient(sharding, parameter);
+    }
+    if (isDeclaredSharded(sharding, mode, parameter)) {
+      declarePlacement(sharding, parameter);
+    }
+  }
+  func::FuncOp function = sharding.function;
+  function.setType(FunctionType::get(function.getContext(),
+                                     function.getBody().getArgumentTypes(),
+                                     returnOf(function).getOperandTypes()));
+}
+
+namespace {
+
+struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
+  using ShardPassBase::ShardPassBase;
+
+  void runOnOperation() override {
+    Sharding sharding;
+    NamePatterns patterns;
+    if (failed(readOptions(sharding, patterns)) ||
+        failed(chooseParameters(sharding, mode, patterns))) {
+      return signalPassFailure();
+    }
+    patterns.warnOfUnused(getOperation());
+    apply(sharding, mode);
+  }
+
+  LogicalResult readOptions(Sharding &sharding, NamePatterns &patterns) {
+    ModuleOp module = getOperation();
+    if (mode == ShardMode::HybridShard) {
+      return module.emitError()
+             << "option mode: hybrid_shard is not built yet, "
+                "expected replicate or fully_shard";
+    }
+    sharding.reduceType =
+        parseReduceType(&getContext(), reduceDtype.getValue());
+    if (!sharding.reduceType && !reduceDtype.empty()) {
+      return module.emitError() << "option reduce-dtype: expected f16, bf16, "
+                                   "f32 or f64, got '"
+                                << reduceDtype.getValue() << "'";
+    }
+    FailureOr<func::FuncOp> function = findTrainStep(module);
+    FailureOr<MeshAttr> chosen = chooseMesh(module, mesh, ranks);
+    if (failed(function) || failed(chosen) ||
+        failed(patterns.parse(module, keepReplicated))) {
+      return failure();
+    }
+    module->setAttr(kMeshAttrName, *chosen);
+    sharding.function = *function;
+    sharding.axes = dataAxesOf(*chosen);
+    sharding.reshard = reshard;
+    sharding.placement =
+        PlacementAttr::get(&getContext(), sharding.axes.all,
+                           SmallVector<int64_t>(sharding.axes.all.size(), 0));
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,66 @@
+//===- Sharding.h - The steps of sfsdp-shard ------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What is decided for each parameter, and the three edits that carry it out.
+//
+// Tested by test/passes/shard*.mlir.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SFSDP_PASSES_SHARDING_H
+#define SFSDP_PASSES_SHARDING_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/MeshOption.h"
+#include "passes/Passes.h"
+
+namespace mlir::sfsdp {
+
+inline constexpr llvm::StringLiteral kShardPassName = "sfsdp-shard";
+
+/// How the data ranks hold one parameter.
+enum class Holding {
+  Sharded,    ///< each its chunk of dimension 0
+  Replicated, ///< each the whole
+  Alone,      ///< as captured: one rank, or no elements; nothing is sent
+};
+
+struct ShardedParameter {
+  BlockArgument argument;
+  std::string name;
+  Holding holding = Holding::Replicated;
+  RankedTensorType captured;
+  /// Type of the argument under `holding`.
+  RankedTensorType local;
+  /// Position of its gradient among the results; absent if there is none.
+  std::optional<unsigned> gradient;
+};
+
+struct Sharding {
+  func::FuncOp function;
+  DataAxes axes;
+  /// Placement of what is sharded.
+  PlacementAttr placement;
+  Reshard reshard = Reshard::Always;
+  /// Null: the parameter's own.
+  Type reduceType;
+  /// In the order of the arguments.
+  SmallVector<ShardedParameter> parameters;
+};
+
+/// Gives backward its own copies of what forward derives from sharded
+/// parameters alone, so that a second gather can serve backward.
+void recomputeSavedValues(const Sharding &sharding);
+
+/// Makes the argument this rank's chunk, with gathers before its uses.
+/// Requires holding Sharded.
+void gatherAtUse(const Sharding &sharding, const ShardedParameter &parameter);
+
+/// Reduces the gradient result of `parameter`. Requires that it has one, and
+/// another holding than Alone.
+void reduceGradient(const Sharding &sharding,
+                    const ShardedParameter &parameter);
+
+} // namespace mlir::sfsdp
+
+#endif // SFSDP_PASSES_SHARDING_H
