@@ -51,6 +51,13 @@ LogicalResult SfsdpDialect::verifyOperationAttribute(Operation *op,
     }
     return success();
   }
+  if (attribute.getName() == kOptionsAttrName) {
+    if (!isa<ModuleOp>(op) || !isa<StringAttr>(attribute.getValue())) {
+      return op->emitError() << "expected " << attribute.getName()
+                             << " to be a string on a module";
+    }
+    return success();
+  }
   return op->emitError() << "expected no attribute " << attribute.getName()
                          << " on an operation";
 }

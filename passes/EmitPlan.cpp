@@ -13,6 +13,7 @@
 #include "passes/Proofs.h"
 #include "passes/Version.h"
 #include "passes/analysis/Lifetimes.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace mlir::sfsdp {
@@ -38,7 +39,7 @@ FailureOr<func::FuncOp> onlyFunction(ModuleOp module) {
 
 /// Proves order on the IR and memory on the plan, and records both.
 LogicalResult recordProofs(func::FuncOp function, plan::Plan &tables) {
-  if (failed(proveOrder(function))) {
+  if (failed(proveOrder(function)) || failed(proveLifetimes(function))) {
     return failure();
   }
   if (plan::Status proof = ::sfsdp::analysis::proveLifetimes(tables);
@@ -63,7 +64,7 @@ LogicalResult writeFile(Location location, StringRef path, StringRef text) {
   return success();
 }
 
-struct EmitPlanPass final : impl::EmitPlanPassBase<EmitPlanPass> {
+struct EmitPlanPass final : mlir::sfsdp::impl::EmitPlanPassBase<EmitPlanPass> {
   using EmitPlanPassBase::EmitPlanPassBase;
 
   void runOnOperation() override {
@@ -77,7 +78,10 @@ struct EmitPlanPass final : impl::EmitPlanPassBase<EmitPlanPass> {
       return signalPassFailure();
     }
     tables->header.compiler = std::string("simplefsdp-opt ") + kVersion;
-    tables->header.options = pipelineOptions.getValue();
+    if (auto options =
+            getOperation()->getAttrOfType<StringAttr>(kOptionsAttrName)) {
+      tables->header.options = options.str();
+    }
     tables->header.device = "cpu";
     ::sfsdp::analysis::assignLifetimes(*tables);
     if (failed(recordProofs(*function, *tables)) ||

@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::sfsdp;
 namespace plan = ::sfsdp::runtime;
 
-std::pair<std::string, std::string> sfsdp::kernelName(StringRef callee) {
+std::pair<std::string, std::string> mlir::sfsdp::kernelName(StringRef callee) {
   auto [library, qualified] = callee.split("::");
   if (qualified.empty()) {
     qualified = callee;
@@ -42,8 +42,8 @@ static plan::MemoryFormat memoryFormat(MemoryFormat format) {
 }
 
 plan::KernelArgument
-sfsdp::kernelArgument(Attribute argument,
-                      function_ref<plan::KernelArgument()> nextOperand) {
+mlir::sfsdp::kernelArgument(Attribute argument,
+                            function_ref<plan::KernelArgument()> nextOperand) {
   using Result = plan::KernelArgument;
   return TypeSwitch<Attribute, Result>(argument)
       .Case([&](OperandAttr) { return nextOperand(); })
@@ -64,7 +64,7 @@ sfsdp::kernelArgument(Attribute argument,
       .Case([](StringAttr attr) -> Result { return attr.str(); })
       .Case([](TypeAttr attr) -> Result { return *toDType(attr.getValue()); })
       .Case([](DenseI64ArrayAttr attr) -> Result {
-        return llvm::to_vector_of<int64_t>(attr.asArrayRef());
+        return std::vector<int64_t>(attr.asArrayRef());
       })
       .Case([](DenseF64ArrayAttr attr) -> Result {
         return std::vector<double>(attr.asArrayRef());
@@ -82,7 +82,7 @@ sfsdp::kernelArgument(Attribute argument,
       .Default([](Attribute) -> Result { return std::monostate(); });
 }
 
-plan::ScalarOp sfsdp::scalarOp(ScalarFunction function) {
+plan::ScalarOp mlir::sfsdp::scalarOp(ScalarFunction function) {
   switch (function) {
   case ScalarFunction::Add:
     return plan::ScalarOp::Add;
@@ -123,7 +123,7 @@ static LogicalResult expectOuterDim(Operation *op, int64_t dim) {
 }
 
 FailureOr<plan::CollectiveStart>
-sfsdp::collectiveStart(CollectiveOpInterface op) {
+mlir::sfsdp::collectiveStart(CollectiveOpInterface op) {
   plan::CollectiveStart start;
   for (auto axis : op.getGroupAxes().getAsRange<StringAttr>()) {
     start.axes.push_back(axis.str());
@@ -161,8 +161,8 @@ sfsdp::collectiveStart(CollectiveOpInterface op) {
   return start;
 }
 
-int64_t sfsdp::bytesReceived(const plan::CollectiveStart &start,
-                             const plan::Plan &plan, int64_t groupSize) {
+int64_t mlir::sfsdp::bytesReceived(const plan::CollectiveStart &start,
+                                   const plan::Plan &plan, int64_t groupSize) {
   int64_t bytes = 0;
   for (const plan::CollectiveMemberRef &member : start.members) {
     int64_t in = plan::spanBytes(plan.values[member.input]);

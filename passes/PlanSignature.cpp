@@ -96,7 +96,7 @@ static void describe(Entry &entry, DictionaryAttr attributes,
   if (auto global = attributes.getAs<TypeAttr>(kGlobalAttrName)) {
     type = cast<RankedTensorType>(global.getValue());
   }
-  entry.globalShape = llvm::to_vector_of<int64_t>(type.getShape());
+  entry.globalShape = type.getShape().vec();
 }
 
 LogicalResult TableBuilder::addArgument(BlockArgument argument) {
@@ -210,8 +210,9 @@ plan::ValueId TableBuilder::addValue(RankedTensorType type,
   plan::Value value;
   value.storage = storage;
   value.dtype = *toDType(type.getElementType());
-  value.sizes = llvm::to_vector_of<int64_t>(type.getShape());
-  value.strides = llvm::to_vector_of<int64_t>(stridesOf(type));
+  value.sizes = type.getShape().vec();
+  SmallVector<int64_t> strides = stridesOf(type);
+  value.strides.assign(strides.begin(), strides.end());
   value.offset = offset;
   tables.values.push_back(std::move(value));
   return tables.values.size() - 1;

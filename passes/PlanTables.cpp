@@ -60,8 +60,9 @@ LogicalResult TableBuilder::addAten(AtenOp op) {
     call.arguments.push_back(
         kernelArgument(argument, [&]() { return operand(*inputs++); }));
   }
+  SmallVector<std::optional<ViewSource>> views = viewsOf(op, schemas);
   for (OpResult result : op->getResults()) {
-    std::optional<ViewSource> source = viewSource(result, schemas);
+    const std::optional<ViewSource> &source = views[result.getResultNumber()];
     plan::ValueId id =
         source ? addView(result, source->operand->get(), source->offset)
                : addFresh(result, "activation", plan::Region::Private);
@@ -309,7 +310,7 @@ FailureOr<plan::Plan> TableBuilder::build() {
 }
 
 FailureOr<plan::Plan>
-sfsdp::buildPlanTables(func::FuncOp function,
-                       ::sfsdp::rules::SchemaTable &schemas) {
+mlir::sfsdp::buildPlanTables(func::FuncOp function,
+                             ::sfsdp::rules::SchemaTable &schemas) {
   return TableBuilder(function, schemas).build();
 }

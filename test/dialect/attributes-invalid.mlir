@@ -34,6 +34,11 @@ module attributes {sfsdp.inputs = ["step.pt2"]} {}
 
 // -----
 
+// expected-error@+1 {{expected "sfsdp.options" to be a string on a module}}
+module attributes {sfsdp.options = 1 : i64} {}
+
+// -----
+
 // expected-error@+1 {{expected no attribute "sfsdp.colour" on an operation}}
 module attributes {sfsdp.colour = "red"} {}
 

@@ -1,0 +1,202 @@
+//===- Pipelines.cpp - The whole compiler as one option
+//--------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One table says which pass takes which option and what its default is; the
+// pipeline is text made from it. Options of parts that are not built yet are in
+// the table too, so that the refusal can name them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Pipelines.h"
+
+#include "dialect/Sfsdp.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <array>
+
+using namespace mlir;
+using namespace mlir::sfsdp;
+
+namespace {
+
+struct OptionRow {
+  StringLiteral name;
+  /// The pass that takes it; empty for an option whose part is not built.
+  StringLiteral pass;
+  StringLiteral passOption;
+  /// Empty: not given to the pass unless the user does.
+  StringLiteral defaultValue;
+};
+
+constexpr StringLiteral kNotBuilt = "";
+
+/// In the order of architecture's list, which is the order of the plan's text.
+constexpr OptionRow kOptions[] = {
+    {"mesh", "sfsdp-shard", "mesh", "dp:1"},
+    {"ranks", "sfsdp-shard", "ranks", ""},
+    {"mode", "sfsdp-shard", "mode", "fully_shard"},
+    {"tp-plan", kNotBuilt, "", ""},
+    {"device", kNotBuilt, "", "cpu"},
+    {"shard-dim", kNotBuilt, "", ""},
+    {"keep-replicated", "sfsdp-shard", "keep-replicated", ""},
+    {"buffers", kNotBuilt, "", "local"},
+    {"reshard", "sfsdp-shard", "reshard", "always"},
+    {"recompute", kNotBuilt, "", "none"},
+    {"reduce-dtype", "sfsdp-shard", "reduce-dtype", ""},
+    {"reduction", kNotBuilt, "", "ordered"},
+    {"payload-order", kNotBuilt, "", "registration"},
+    {"gradient-scale", kNotBuilt, "", "mean"},
+    {"micro-batches", kNotBuilt, "", "1"},
+    {"sync", kNotBuilt, "", "each"},
+    {"optimizer", "sfsdp-append-optimizer", "optimizer", "adamw"},
+    {"weight-decay", "sfsdp-append-optimizer", "weight-decay", ""},
+    {"betas", "sfsdp-append-optimizer", "betas", ""},
+    {"eps", "sfsdp-append-optimizer", "eps", ""},
+    {"momentum", "sfsdp-append-optimizer", "momentum", ""},
+    {"nesterov", "sfsdp-append-optimizer", "nesterov", ""},
+    {"no-decay", kNotBuilt, "", ""},
+    {"lr-scale", kNotBuilt, "", ""},
+    {"clip-norm", kNotBuilt, "", ""},
+    {"skip-nonfinite", kNotBuilt, "", "false"},
+    {"results", "sfsdp-append-optimizer", "results", ""},
+    {"tp-overlap", kNotBuilt, "", ""},
+    {"bucket", "sfsdp-bucket", "policy", "block"},
+    {"reorder", "sfsdp-reorder", "policy", "prefetch"},
+    {"memory-budget", kNotBuilt, "", ""},
+    {"cluster", kNotBuilt, "", ""},
+};
+
+constexpr size_t kOptionCount = std::size(kOptions);
+
+/// Every pass of the pipeline in its order. Canonicalize runs first, so that no
+/// pass works on dead code; verify runs last, on what the plan is made from.
+constexpr StringLiteral kPasses[] = {
+    "sfsdp-canonicalize", "sfsdp-shard",   "sfsdp-append-optimizer",
+    "sfsdp-bucket",       "sfsdp-reorder", "sfsdp-verify",
+};
+
+/// The value of each row of kOptions; empty where it has none.
+using Values = std::array<StringRef, kOptionCount>;
+
+/// The option whose name is closest to `name`, for the error message.
+StringRef nearestOption(StringRef name) {
+  const OptionRow *nearest = &kOptions[0];
+  for (const OptionRow &row : kOptions) {
+    if (name.edit_distance(row.name) < name.edit_distance(nearest->name)) {
+      nearest = &row;
+    }
+  }
+  return nearest->name;
+}
+
+LogicalResult setOption(Values &values, StringRef text,
+                        function_ref<void(const Twine &)> errors) {
+  auto [name, value] = text.split('=');
+  if (!text.contains('=')) {
+    value = "true";
+  }
+  auto *row = llvm::find_if(
+      kOptions, [&](const OptionRow &row) { return row.name == name; });
+  if (row == std::end(kOptions)) {
+    errors("unknown option '" + name + "', did you mean '" +
+           nearestOption(name) + "'?");
+    return failure();
+  }
+  if (row->pass == kNotBuilt && value != row->defaultValue) {
+    errors("option '" + name + "=" + value + "' is not built yet" +
+           (row->defaultValue.empty() ? Twine("; leave it out")
+                                      : "; '" + row->defaultValue + "' is"));
+    return failure();
+  }
+  values[row - std::begin(kOptions)] = value;
+  return success();
+}
+
+/// `pass{option=value …}` with the values of its rows.
+std::string passText(StringRef pass, const Values &values) {
+  std::string options;
+  for (size_t i = 0; i < kOptionCount; ++i) {
+    if (kOptions[i].pass == pass && !values[i].empty()) {
+      options += (Twine(options.empty() ? "" : " ") + kOptions[i].passOption +
+                  "=" + values[i])
+                     .str();
+    }
+  }
+  return (pass + "{" + options + "}").str();
+}
+
+/// Keeps the effective options with the module, for plan and reader.
+struct RecordOptionsPass final
+    : PassWrapper<RecordOptionsPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(RecordOptionsPass)
+
+  explicit RecordOptionsPass(std::string options)
+      : options(std::move(options)) {}
+
+  StringRef getArgument() const override { return "sfsdp-record-options"; }
+
+  void runOnOperation() override {
+    getOperation()->setAttr(kOptionsAttrName,
+                            StringAttr::get(&getContext(), options));
+  }
+
+  std::string options;
+};
+
+std::string effectiveOptions(const Values &values) {
+  std::string text;
+  for (size_t i = 0; i < kOptionCount; ++i) {
+    if (!values[i].empty()) {
+      text +=
+          (Twine(text.empty() ? "" : " ") + kOptions[i].name + "=" + values[i])
+              .str();
+    }
+  }
+  return text;
+}
+
+} // namespace
+
+LogicalResult
+mlir::sfsdp::buildPipeline(OpPassManager &manager, StringRef options,
+                           function_ref<void(const Twine &)> errors) {
+  Values values;
+  for (size_t i = 0; i < kOptionCount; ++i) {
+    values[i] = kOptions[i].defaultValue;
+  }
+  SmallVector<StringRef> words;
+  options.split(words, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef word : words) {
+    if (failed(setOption(values, word, errors))) {
+      return failure();
+    }
+  }
+  std::string text = llvm::join(
+      llvm::map_range(kPasses,
+                      [&](StringRef pass) { return passText(pass, values); }),
+      ",");
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  if (failed(parsePassPipeline(text, manager, stream))) {
+    errors(StringRef(messages).trim());
+    return failure();
+  }
+  manager.addPass(
+      std::make_unique<RecordOptionsPass>(effectiveOptions(values)));
+  return success();
+}
+
+void mlir::sfsdp::registerPipelines() {
+  registerPassPipeline(
+      "simplefsdp", "Shard, bucket, reorder and verify a training step",
+      [](OpPassManager &manager, StringRef options,
+         function_ref<LogicalResult(const Twine &)> errorHandler) {
+        return buildPipeline(manager, options, [&](const Twine &message) {
+          (void)errorHandler(message);
+        });
+      },
+      [](function_ref<void(const detail::PassOptions &)>) {});
+}
