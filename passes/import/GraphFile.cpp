@@ -1,0 +1,241 @@
+//===- GraphFile.cpp - A captured graph from disk -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// See GraphFile.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/import/GraphFile.h"
+
+#include "runtime/Archive.h"
+#include "runtime/Digest.h"
+
+namespace sfsdp::exported {
+
+using runtime::Archive;
+using runtime::JsonDocument;
+using runtime::JsonFields;
+using runtime::JsonMember;
+
+namespace {
+
+constexpr std::string_view kZipMark = "PK";
+
+std::string baseName(const std::string &path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+/// The value that `read` makes of the JSON in `text`.
+template <typename Read>
+auto readText(std::string_view text, std::string_view name, Read read)
+    -> decltype(read(std::declval<JsonPlace>())) {
+  Expected<JsonDocument> document = runtime::parseJson(text, name);
+  if (!document) {
+    return document.status();
+  }
+  return read(document->root());
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+/// Where a constant is stored, and its sizes.
+struct Payload {
+  std::string path;
+  std::vector<int64_t> sizes;
+
+  bool hasElements() const {
+    for (int64_t size : sizes) {
+      if (size == 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+struct PayloadMetadata {
+  std::vector<int64_t> sizes;
+};
+
+Status readJson(JsonPlace place, PayloadMetadata &metadata) {
+  std::vector<Argument> sizes;
+  JsonFields fields(place);
+  fields.required("sizes", sizes);
+  for (const Argument &size : sizes) {
+    const int64_t *value = std::get_if<int64_t>(&size);
+    metadata.sizes.push_back(value ? *value : 1);
+  }
+  return fields.finish();
+}
+
+Status readJson(JsonPlace place, Payload &payload) {
+  std::optional<PayloadMetadata> metadata; // null for an object
+  JsonFields fields(place);
+  fields.required("path_name", payload.path);
+  fields.optional("tensor_meta", metadata);
+  if (metadata) {
+    payload.sizes = std::move(metadata->sizes);
+  }
+  return fields.finish();
+}
+
+/// Names in `config` whose record in the archive has no bytes.
+Expected<std::set<std::string>> findWithoutBytes(const Archive &archive,
+                                                 JsonPlace config) {
+  Expected<JsonPlace> payloads = config.member("config");
+  if (!payloads) {
+    return payloads.status();
+  }
+  Expected<std::vector<JsonMember>> members = payloads->members();
+  if (!members) {
+    return members.status();
+  }
+  std::set<std::string> names;
+  for (const JsonMember &member : *members) {
+    Payload payload;
+    if (Status status = readJson(member.value, payload); !status.ok()) {
+      return status;
+    }
+    const runtime::Record *record =
+        archive.find("data/constants/" + payload.path);
+    if (payload.hasElements() && (record == nullptr || record->size == 0)) {
+      names.emplace(member.name);
+    }
+  }
+  return names;
+}
+
+Status readConstants(const Archive &archive, const std::string &model,
+                     GraphFile &file) {
+  std::string record = "data/constants/" + model + "_constants_config.json";
+  if (archive.find(record) == nullptr) {
+    return Status();
+  }
+  Expected<std::string> text = archive.read(record);
+  if (!text) {
+    return text.status();
+  }
+  Expected<std::set<std::string>> names =
+      readText(*text, record, [&](JsonPlace config) {
+        return findWithoutBytes(archive, config);
+      });
+  if (names) {
+    file.withoutBytes = std::move(*names);
+  }
+  return names.status();
+}
+
+//===----------------------------------------------------------------------===//
+// Program and manifest
+//===----------------------------------------------------------------------===//
+
+Status readProgramText(std::string_view text, GraphFile &file) {
+  Expected<Program> program = readText(text, file.entry, readProgram);
+  if (program) {
+    file.program = std::move(*program);
+  }
+  return program.status();
+}
+
+/// Reads the manifest if there is one; gives its text.
+Expected<std::string> readManifestText(const Archive &archive,
+                                       GraphFile &file) {
+  if (archive.find(kManifestRecord) == nullptr) {
+    return std::string();
+  }
+  Expected<std::string> text = archive.read(kManifestRecord);
+  if (!text) {
+    return text;
+  }
+  Expected<Manifest> manifest = readText(*text, kManifestRecord, readManifest);
+  if (!manifest) {
+    return manifest.status();
+  }
+  file.manifest = std::move(*manifest);
+  return text;
+}
+
+Expected<GraphFile> readArchive(const std::string &path) {
+  Expected<Archive> archive = Archive::open(path);
+  if (!archive) {
+    return archive.status();
+  }
+  Expected<runtime::ExportedModel> model = runtime::findExportedModel(*archive);
+  if (!model) {
+    return model.status();
+  }
+  Expected<std::string> text = archive->read(model->program);
+  if (!text) {
+    return text.status();
+  }
+  GraphFile file;
+  file.name = baseName(path);
+  file.entry = model->program;
+  if (Status status = readProgramText(*text, file); !status.ok()) {
+    return status;
+  }
+  Expected<std::string> manifest = readManifestText(*archive, file);
+  if (!manifest) {
+    return manifest.status();
+  }
+  runtime::Sha256 digest;
+  digest.update(*text);
+  digest.update(*manifest);
+  file.sha256 = digest.hex();
+  if (Status status = readConstants(*archive, model->name, file);
+      !status.ok()) {
+    return status;
+  }
+  return file;
+}
+
+Expected<GraphFile> readBareProgram(const std::string &path) {
+  Expected<std::string> text =
+      runtime::readFile(path, runtime::JsonLimits().maxBytes);
+  if (!text) {
+    return text.status();
+  }
+  GraphFile file;
+  file.name = baseName(path);
+  file.entry = file.name;
+  file.sha256 = runtime::sha256(*text);
+  if (Status status = readProgramText(*text, file); !status.ok()) {
+    return status;
+  }
+  return file;
+}
+
+/// The first bytes of the file at `path`.
+Expected<std::string> readStart(const std::string &path) {
+  Expected<runtime::InputFile> file = runtime::InputFile::open(path);
+  if (!file) {
+    return file.status();
+  }
+  std::string start(std::min<uint64_t>(file->size(), 16), '\0');
+  Status status = file->read(0, std::span<char>(start));
+  if (!status.ok()) {
+    return status;
+  }
+  return start;
+}
+
+} // namespace
+
+bool looksLikeGraph(std::string_view bytes) {
+  // A text of IR may begin with a dictionary of resources, "{-#".
+  return bytes.starts_with(kZipMark) ||
+         (bytes.starts_with('{') && !bytes.starts_with("{-#"));
+}
+
+Expected<GraphFile> readGraphFile(const std::string &path) {
+  Expected<std::string> start = readStart(path);
+  if (!start) {
+    return start.status();
+  }
+  // Whatever is neither is refused as an archive, which says what it is.
+  return start->starts_with('{') ? readBareProgram(path) : readArchive(path);
+}
+
+} // namespace sfsdp::exported
