@@ -1,0 +1,327 @@
+//===- CallSite.cpp - One kernel call, made ready
+//--------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The schema decides what an argument becomes: `3` is an int for `int dim` and
+// a double for `float eps`; an element type is an int for the dispatcher.
+//
+// Tested by test/unit/runtime/ExecutorTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/CallSite.h"
+#include "runtime/PlanNames.h"
+
+#include <ATen/core/jit_type.h>
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
+
+using namespace sfsdp::runtime;
+
+namespace {
+
+std::string fullName(const KernelCall &kernel) {
+  return kernel.overload.empty() ? kernel.name
+                                 : kernel.name + "." + kernel.overload;
+}
+
+/// What an argument of a plan is called in messages.
+std::string_view kindOf(const KernelArgument &argument) {
+  constexpr std::string_view kKinds[] = {"none",
+                                         "a tensor",
+                                         "tensors",
+                                         "a host scalar",
+                                         "a bool",
+                                         "an int",
+                                         "a float",
+                                         "a string",
+                                         "bools",
+                                         "ints",
+                                         "floats",
+                                         "an element type",
+                                         "a memory format",
+                                         "a layout",
+                                         "a device"};
+  return kKinds[argument.index()];
+}
+
+int64_t codeOf(MemoryFormat format) {
+  switch (format) {
+  case MemoryFormat::Contiguous:
+    return static_cast<int64_t>(c10::MemoryFormat::Contiguous);
+  case MemoryFormat::Preserve:
+    return static_cast<int64_t>(c10::MemoryFormat::Preserve);
+  case MemoryFormat::ChannelsLast:
+    return static_cast<int64_t>(c10::MemoryFormat::ChannelsLast);
+  case MemoryFormat::ChannelsLast3d:
+    return static_cast<int64_t>(c10::MemoryFormat::ChannelsLast3d);
+  }
+  return 0;
+}
+
+/// The type behind an optional one.
+const c10::Type &bareType(const c10::Type &type) {
+  if (const auto *optional = type.castRaw<c10::OptionalType>()) {
+    return *optional->getElementType();
+  }
+  return type;
+}
+
+bool isListOf(const c10::Type &type, c10::TypeKind element) {
+  const auto *list = type.castRaw<c10::ListType>();
+  return list && bareType(*list->getElementType()).kind() == element;
+}
+
+bool isTensorList(const c10::Type &type) {
+  return isListOf(type, c10::TypeKind::TensorType);
+}
+
+template <typename T>
+c10::IValue listValue(const std::vector<T> &numbers) {
+  c10::List<T> list;
+  list.reserve(numbers.size());
+  for (T number : numbers) {
+    list.push_back(number);
+  }
+  return list;
+}
+
+/// `argument` as a value of `type`; nothing when it does not fit.
+std::optional<c10::IValue> constantValue(const KernelArgument &argument,
+                                         const c10::Type &type) {
+  using Kind = c10::TypeKind;
+  Kind kind = type.kind();
+  bool takesInt = kind == Kind::IntType || kind == Kind::SymIntType ||
+                  kind == Kind::NumberType;
+  bool takesFloat = kind == Kind::FloatType || kind == Kind::NumberType;
+  bool takesInts =
+      isListOf(type, Kind::IntType) || isListOf(type, Kind::SymIntType);
+  if (const auto *flag = std::get_if<bool>(&argument)) {
+    if (kind == Kind::BoolType || kind == Kind::NumberType) {
+      return c10::IValue(*flag);
+    }
+  }
+  if (const auto *number = std::get_if<int64_t>(&argument)) {
+    if (takesInt) {
+      return c10::IValue(*number);
+    }
+    if (takesFloat) {
+      return c10::IValue(static_cast<double>(*number));
+    }
+  }
+  if (const auto *number = std::get_if<double>(&argument);
+      number && takesFloat) {
+    return c10::IValue(*number);
+  }
+  if (const auto *text = std::get_if<std::string>(&argument);
+      text && kind == Kind::StringType) {
+    return c10::IValue(*text);
+  }
+  if (const auto *flags = std::get_if<std::vector<bool>>(&argument);
+      flags && isListOf(type, Kind::BoolType)) {
+    return listValue<bool>(*flags);
+  }
+  if (const auto *numbers = std::get_if<std::vector<int64_t>>(&argument)) {
+    if (takesInts) {
+      return listValue<int64_t>(*numbers);
+    }
+    if (isListOf(type, Kind::FloatType)) {
+      return listValue<double>({numbers->begin(), numbers->end()});
+    }
+  }
+  if (const auto *numbers = std::get_if<std::vector<double>>(&argument);
+      numbers && isListOf(type, Kind::FloatType)) {
+    return listValue<double>(*numbers);
+  }
+  if (const auto *element = std::get_if<DType>(&argument);
+      element && takesInt) {
+    return c10::IValue(torchCodeOf(*element));
+  }
+  if (const auto *format = std::get_if<MemoryFormat>(&argument);
+      format && takesInt) {
+    return c10::IValue(codeOf(*format));
+  }
+  if (std::holds_alternative<TensorLayoutKind>(argument) && takesInt) {
+    return c10::IValue(static_cast<int64_t>(c10::Layout::Strided));
+  }
+  if (std::holds_alternative<DeviceArgument>(argument) &&
+      kind == Kind::DeviceObjType) {
+    return c10::IValue(c10::Device(c10::DeviceType::CPU));
+  }
+  return std::nullopt;
+}
+
+Status mismatch(const KernelArgument &argument, const c10::Argument &formal) {
+  return Status::error("argument '" + formal.name() + "': expected " +
+                       formal.type()->str() + ", got " +
+                       std::string(kindOf(argument)));
+}
+
+bool hasCpuKernel(const c10::OperatorHandle &handle) {
+  return handle.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU);
+}
+
+} // namespace
+
+Expected<CallSite> CallSite::make(const KernelCall &kernel,
+                                  const OperatorList &operators) {
+  CallSite site;
+  try {
+    if (Status status = site.resolve(kernel, operators); !status.ok()) {
+      return status;
+    }
+  } catch (const std::exception &error) {
+    return Status::error(fullName(kernel) + ": " + error.what());
+  }
+  for (std::optional<ValueId> id : kernel.results) {
+    site.results.push_back(id.value_or(-1));
+  }
+  return site;
+}
+
+Status CallSite::resolve(const KernelCall &kernel,
+                         const OperatorList &operators) {
+  if (const OwnKernelRow *row = findOwnKernel(kernel.name)) {
+    own = row->run;
+    return bindArguments(kernel,
+                         torch::jit::parseSchema(std::string(row->schema)))
+        .within(kernel.name);
+  }
+  if (!operators.allows(kernel.name)) {
+    return Status::error("operator " + fullName(kernel) +
+                         " is not among those that a plan may call; if it is "
+                         "yours, pass its schema with --allow-op");
+  }
+  handle =
+      c10::Dispatcher::singleton().findSchema({kernel.name, kernel.overload});
+  if (!handle) {
+    return Status::error("this LibTorch has no operator " + fullName(kernel));
+  }
+  if (!hasCpuKernel(*handle)) {
+    return Status::error("operator " + fullName(kernel) +
+                         " has no CPU kernel in this LibTorch");
+  }
+  return bindArguments(kernel, handle->schema()).within(fullName(kernel));
+}
+
+Status CallSite::bindArguments(const KernelCall &kernel,
+                               const c10::FunctionSchema &schema) {
+  const std::vector<c10::Argument> &formals = schema.arguments();
+  if (kernel.arguments.size() > formals.size()) {
+    return Status::error("takes " + std::to_string(formals.size()) +
+                         " arguments, got " +
+                         std::to_string(kernel.arguments.size()));
+  }
+  bool returnsList =
+      schema.returns().size() == 1 && isTensorList(*schema.returns()[0].type());
+  if (!returnsList && kernel.results.size() != schema.returns().size()) {
+    return Status::error("returns " + std::to_string(schema.returns().size()) +
+                         " results, the plan names " +
+                         std::to_string(kernel.results.size()));
+  }
+  arguments.resize(formals.size());
+  for (size_t position = 0; position < formals.size(); ++position) {
+    const c10::Argument &formal = formals[position];
+    if (position < kernel.arguments.size()) {
+      if (Status status = bind(kernel.arguments[position], formal, position);
+          !status.ok()) {
+        return status;
+      }
+    } else if (formal.default_value()) {
+      arguments[position] = *formal.default_value();
+    } else {
+      return Status::error("argument '" + formal.name() +
+                           "' is missing and has no default");
+    }
+  }
+  return Status();
+}
+
+Status CallSite::bind(const KernelArgument &argument,
+                      const c10::Argument &formal, size_t position) {
+  const c10::Type &type = bareType(*formal.type());
+  if (const auto *value = std::get_if<ValueRef>(&argument)) {
+    if (type.kind() != c10::TypeKind::TensorType) {
+      return mismatch(argument, formal);
+    }
+    tensors.push_back({position, value->id});
+    return Status();
+  }
+  if (const auto *values = std::get_if<ValueRefs>(&argument)) {
+    if (!isTensorList(type)) {
+      return mismatch(argument, formal);
+    }
+    bool optionalElements =
+        type.castRaw<c10::ListType>()->getElementType()->kind() ==
+        c10::TypeKind::OptionalType;
+    lists.push_back({position, values->ids, optionalElements});
+    return Status();
+  }
+  if (const auto *scalar = std::get_if<ScalarRef>(&argument)) {
+    bool isInteger = type.kind() == c10::TypeKind::IntType ||
+                     type.kind() == c10::TypeKind::SymIntType;
+    bool isNumber = type.kind() == c10::TypeKind::FloatType ||
+                    type.kind() == c10::TypeKind::NumberType;
+    if (!isInteger && !isNumber) {
+      return mismatch(argument, formal);
+    }
+    scalars.push_back({position, scalar->id, isInteger});
+    return Status();
+  }
+  return bindConstant(argument, formal, position);
+}
+
+Status CallSite::bindConstant(const KernelArgument &argument,
+                              const c10::Argument &formal, size_t position) {
+  if (std::holds_alternative<std::monostate>(argument)) {
+    return formal.type()->kind() == c10::TypeKind::OptionalType
+               ? Status()
+               : mismatch(argument, formal);
+  }
+  std::optional<c10::IValue> value =
+      constantValue(argument, bareType(*formal.type()));
+  if (!value) {
+    return mismatch(argument, formal);
+  }
+  arguments[position] = std::move(*value);
+  return Status();
+}
+
+void CallSite::setScalars(const std::vector<double> &values) {
+  for (const ScalarSlot &slot : scalars) {
+    double value = values[slot.scalar];
+    arguments[slot.position] = slot.isInteger
+                                   ? c10::IValue(static_cast<int64_t>(value))
+                                   : c10::IValue(value);
+  }
+}
+
+c10::IValue
+CallSite::ListSlot::make(const std::vector<at::Tensor> &values) const {
+  if (optionalElements) {
+    c10::List<std::optional<at::Tensor>> list;
+    for (std::optional<ValueId> id : ids) {
+      list.push_back(id ? std::optional(values[*id]) : std::nullopt);
+    }
+    return list;
+  }
+  c10::List<at::Tensor> list;
+  for (std::optional<ValueId> id : ids) {
+    list.push_back(values[*id]);
+  }
+  return list;
+}
+
+void CallSite::storeListResults(std::vector<at::Tensor> &values,
+                                torch::jit::Stack &stack) const {
+  std::vector<at::Tensor> list;
+  if (stack.size() == 1) {
+    list = stack[0].toTensorVector();
+  }
+  TORCH_CHECK(list.size() == results.size(), "expected ", results.size(),
+              " results, got ", stack.size() == 1 ? list.size() : stack.size());
+  for (size_t index = 0; index < list.size(); ++index) {
+    if (results[index] >= 0) {
+      values[results[index]] = std::move(list[index]);
+    }
+  }
+}

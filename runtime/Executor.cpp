@@ -1,0 +1,437 @@
+//===- Executor.cpp - Runs the program of a plan
+//---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A value is a slot that holds a tensor from its definition to the free of its
+// storage. Whatever LibTorch throws is caught here and named by instruction.
+//
+// Tested by test/unit/runtime/ExecutorTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Executor.h"
+#include "runtime/Allocator.h"
+#include "runtime/CallSite.h"
+#include "runtime/LayoutCheck.h"
+#include "runtime/PlanChecks.h"
+#include "runtime/PlanNames.h"
+#include "runtime/Scalars.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/Version.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/InferenceMode.h>
+#include <chrono>
+#include <torch/headeronly/version.h>
+
+using namespace sfsdp::runtime;
+
+namespace {
+
+int64_t nowNs() {
+  return std::chrono::steady_clock::now().time_since_epoch() /
+         std::chrono::nanoseconds(1);
+}
+
+/// A collective start, made ready.
+struct CollectiveSite {
+  ProcessGroup *group = nullptr;
+  CollectiveCall call; ///< but for the pointers
+  std::vector<CollectiveMemberRef> members;
+  std::unique_ptr<Work> work; ///< while in flight
+};
+
+struct Step {
+  enum class Kind : uint8_t { Kernel, Start, Wait, Free };
+  Kind kind;
+  size_t index; ///< of a call site, a collective site or a storage
+};
+
+at::Tensor viewOf(const at::Tensor &block, const Value &value) {
+  return block.as_strided(value.sizes, value.strides, value.offset);
+}
+
+/// One-dimensional memory for a storage of the plan, as elements of `type`.
+int64_t elementsOf(const Storage &storage, DType type) {
+  return storage.bytes / byteSize(type);
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Preparation
+//===----------------------------------------------------------------------===//
+
+struct Executor::Program {
+  Program(const Plan &plan, const MeshPosition &position,
+          ExecutorOptions options)
+      : plan(plan), position(position), options(std::move(options)),
+        memory(RankMemory::make(this->options.fill)),
+        values(plan.values.size()), valuesOn(plan.storages.size()) {}
+
+  Status prepare(const GroupFinder &groups);
+  Status prepare(const KernelCall &kernel, const GroupFinder &groups);
+  Status prepare(const CollectiveStart &start, const GroupFinder &groups);
+  Status prepare(const CollectiveWait &wait, const GroupFinder &groups);
+  Status prepare(const Free &freed, const GroupFinder &groups);
+  void makeArguments();
+  void findKeptStorages();
+
+  Status runStep(int64_t step, double lr);
+  void runInstructions(int64_t step, LayoutCheck *check);
+  void runInstruction(int64_t step, const Step &instruction);
+  void start(int64_t step, CollectiveSite &site);
+  void wait(int64_t step, CollectiveSite &site);
+  void release(StorageId storage);
+  void compare(LayoutCheck &check);
+  std::string where(int64_t step) const;
+
+  const std::vector<Instruction> &instructions() const {
+    return plan.programs.front().instructions;
+  }
+
+  const Plan &plan;
+  MeshPosition position;
+  ExecutorOptions options;
+  std::shared_ptr<RankMemory> memory; ///< outlives the tensors below
+  std::vector<at::Tensor> values;
+  std::vector<std::vector<ValueId>> valuesOn; ///< by storage
+  std::vector<StorageId> kept; ///< results that live until the next step
+  std::vector<Step> steps;
+  std::vector<CallSite> sites;
+  std::vector<CollectiveSite> collectives;
+  std::vector<size_t> collectiveOf; ///< by instruction
+  std::vector<double> scalars;
+  torch::jit::Stack stack;
+  std::vector<InstructionTime> times;
+  int64_t waited = 0;
+  size_t now = 0;
+  bool timed = false;
+  bool checked = false;
+};
+
+Status Executor::Program::prepare(const GroupFinder &groups) {
+  collectiveOf.resize(instructions().size());
+  for (now = 0; now < instructions().size(); ++now) {
+    Status status =
+        std::visit([&](const auto &action) { return prepare(action, groups); },
+                   instructions()[now].action);
+    if (!status.ok()) {
+      return status.within(plan.programs.front().name + "[" +
+                           std::to_string(now) + "]");
+    }
+  }
+  for (size_t id = 0; id < plan.values.size(); ++id) {
+    valuesOn[plan.values[id].storage].push_back(static_cast<ValueId>(id));
+  }
+  findKeptStorages();
+  makeArguments();
+  return Status();
+}
+
+Status Executor::Program::prepare(const KernelCall &kernel,
+                                  const GroupFinder &groups) {
+  Expected<CallSite> site = CallSite::make(kernel, options.operators);
+  if (!site) {
+    return site.status();
+  }
+  steps.push_back({Step::Kind::Kernel, sites.size()});
+  sites.push_back(std::move(*site));
+  return Status();
+}
+
+Status Executor::Program::prepare(const CollectiveStart &start,
+                                  const GroupFinder &groups) {
+  CollectiveSite site;
+  site.group = groups(start.axes);
+  if (!site.group) {
+    return Status::error("there is no process group for its axes");
+  }
+  site.members = start.members;
+  site.call.kind = start.kind;
+  site.call.order = start.order;
+  site.call.divisor = start.divisor;
+  site.call.label = "instruction " + std::to_string(now) + ", " +
+                    std::string(spell(start.kind));
+  for (const CollectiveMemberRef &member : start.members) {
+    const Value &input = plan.values[member.input];
+    const Value &output = plan.values[member.output];
+    site.call.members.push_back({nullptr, nullptr, elementCount(input.sizes),
+                                 elementCount(output.sizes), input.dtype});
+    if (start.kind == CollectiveKind::AllGather) {
+      site.call.members.back().outputCount =
+          site.group->size() * elementCount(input.sizes);
+    }
+  }
+  if (!start.members.front().name.empty()) {
+    site.call.label += " of " + start.members.front().name;
+  }
+  collectiveOf[now] = collectives.size();
+  steps.push_back({Step::Kind::Start, collectives.size()});
+  collectives.push_back(std::move(site));
+  return Status();
+}
+
+Status Executor::Program::prepare(const CollectiveWait &wait,
+                                  const GroupFinder &groups) {
+  steps.push_back({Step::Kind::Wait, collectiveOf[wait.start]});
+  return Status();
+}
+
+Status Executor::Program::prepare(const Free &freed,
+                                  const GroupFinder &groups) {
+  steps.push_back({Step::Kind::Free, static_cast<size_t>(freed.storage)});
+  return Status();
+}
+
+void Executor::Program::findKeptStorages() {
+  std::vector<bool> isFreed(plan.storages.size());
+  for (const Step &step : steps) {
+    if (step.kind == Step::Kind::Free) {
+      isFreed[step.index] = true;
+    }
+  }
+  for (size_t id = 0; id < plan.storages.size(); ++id) {
+    if (!isFreed[id] && plan.storages[id].region != Region::Argument) {
+      kept.push_back(static_cast<StorageId>(id));
+    }
+  }
+}
+
+void Executor::Program::makeArguments() {
+  for (const Argument &argument : plan.arguments) {
+    const Value &value = plan.values[argument.value];
+    const Storage &storage = plan.storages[value.storage];
+    at::Tensor block = at::zeros({elementsOf(storage, value.dtype)},
+                                 scalarTypeOf(value.dtype));
+    values[argument.value] = viewOf(block, value);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// A step
+//===----------------------------------------------------------------------===//
+
+std::string Executor::Program::where(int64_t step) const {
+  std::string text = "step " + std::to_string(step) + ", " +
+                     plan.programs.front().name + "[" + std::to_string(now) +
+                     "]";
+  const auto *kernel =
+      now < instructions().size()
+          ? std::get_if<KernelCall>(&instructions()[now].action)
+          : nullptr;
+  return kernel ? text + " (" + kernel->name + ")" : text;
+}
+
+void Executor::Program::start(int64_t step, CollectiveSite &site) {
+  if (options.onCollective) {
+    options.onCollective(step, static_cast<int64_t>(now));
+  }
+  CollectiveCall call = site.call;
+  for (size_t index = 0; index < site.members.size(); ++index) {
+    const CollectiveMemberRef &member = site.members[index];
+    const Value &value = plan.values[member.output];
+    at::Tensor &output = values[member.output];
+    if (value.storage == plan.values[member.input].storage) {
+      output = values[member.input];
+    } else {
+      const Storage &storage = plan.storages[value.storage];
+      output = viewOf(at::empty({elementsOf(storage, value.dtype)},
+                                scalarTypeOf(value.dtype)),
+                      value);
+    }
+    call.members[index].input = values[member.input].const_data_ptr();
+    call.members[index].output = output.data_ptr();
+  }
+  Expected<std::unique_ptr<Work>> work = site.group->start(std::move(call));
+  TORCH_CHECK(work.ok(), work.message());
+  site.work = *std::move(work);
+}
+
+void Executor::Program::wait(int64_t step, CollectiveSite &site) {
+  if (options.onCollective) {
+    options.onCollective(step, static_cast<int64_t>(now));
+  }
+  int64_t begin = nowNs();
+  Status status = site.work->wait();
+  waited += nowNs() - begin;
+  TORCH_CHECK(status.ok(), status.message());
+  if (timed) {
+    const auto &action = std::get<CollectiveWait>(instructions()[now].action);
+    times[action.start].lane = site.work->span();
+  }
+  site.work.reset();
+}
+
+void Executor::Program::release(StorageId storage) {
+  for (ValueId id : valuesOn[storage]) {
+    values[id].reset();
+  }
+}
+
+void Executor::Program::runInstruction(int64_t step, const Step &instruction) {
+  switch (instruction.kind) {
+  case Step::Kind::Kernel:
+    sites[instruction.index].run(values, stack);
+    return;
+  case Step::Kind::Start:
+    start(step, collectives[instruction.index]);
+    return;
+  case Step::Kind::Wait:
+    wait(step, collectives[instruction.index]);
+    return;
+  case Step::Kind::Free:
+    release(static_cast<StorageId>(instruction.index));
+    return;
+  }
+}
+
+/// Compares what the instruction `now` has made with the plan.
+void Executor::Program::compare(LayoutCheck &check) {
+  const auto &action = instructions()[now].action;
+  Status status;
+  if (const auto *kernel = std::get_if<KernelCall>(&action)) {
+    for (size_t index = 0; index < kernel->results.size() && status.ok();
+         ++index) {
+      std::optional<ValueId> id = kernel->results[index];
+      status = id ? check.see(*id, values[*id]) : Status();
+    }
+  }
+  if (const auto *start = std::get_if<CollectiveStart>(&action)) {
+    for (const CollectiveMemberRef &member : start->members) {
+      status = status.ok() ? check.see(member.output, values[member.output])
+                           : status;
+    }
+  }
+  if (const auto *freed = std::get_if<Free>(&action)) {
+    check.forget(freed->storage);
+  }
+  TORCH_CHECK(status.ok(), status.message());
+}
+
+void Executor::Program::runInstructions(int64_t step, LayoutCheck *check) {
+  if (!check && !timed) {
+    for (now = 0; now < steps.size(); ++now) {
+      runInstruction(step, steps[now]);
+    }
+    return;
+  }
+  times.assign(timed ? steps.size() : 0, {});
+  for (now = 0; now < steps.size(); ++now) {
+    int64_t begin = nowNs();
+    runInstruction(step, steps[now]);
+    if (timed) {
+      times[now].beginNs = begin;
+      times[now].endNs = nowNs();
+    }
+    if (check) {
+      compare(*check);
+    }
+  }
+}
+
+Status Executor::Program::runStep(int64_t step, double lr) {
+  c10::InferenceMode inference;
+  MemoryScope scope(*memory);
+  waited = 0;
+  try {
+    for (StorageId storage : kept) {
+      release(storage);
+    }
+    evaluateScalars(plan, position, step, lr, scalars);
+    for (CallSite &site : sites) {
+      site.setScalars(scalars);
+    }
+    std::optional<LayoutCheck> check;
+    if (!checked) {
+      check.emplace(plan);
+      for (const Argument &argument : plan.arguments) {
+        Status status = check->see(argument.value, values[argument.value]);
+        TORCH_CHECK(status.ok(), status.message());
+      }
+    }
+    runInstructions(step, check ? &*check : nullptr);
+    checked = true;
+    return Status();
+  } catch (const c10::Error &error) {
+    return Status::error(error.what_without_backtrace()).within(where(step));
+  } catch (const std::exception &error) {
+    return Status::error(error.what()).within(where(step));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Interface
+//===----------------------------------------------------------------------===//
+
+int64_t TensorView::elements() const { return elementCount(sizes); }
+int64_t TensorView::bytes() const { return elements() * byteSize(dtype); }
+
+Executor::Executor(std::unique_ptr<Program> program)
+    : program(std::move(program)) {}
+
+Executor::~Executor() = default;
+
+Expected<std::unique_ptr<Executor>> Executor::make(const Plan &plan,
+                                                   const MeshPosition &position,
+                                                   const GroupFinder &groups,
+                                                   ExecutorOptions options) {
+  if (plan.header.device != "cpu") {
+    return Status::error("the plan is for device '" + plan.header.device +
+                         "', this build runs plans for cpu only");
+  }
+  useCountedMemory();
+  c10::InferenceMode inference;
+  auto program = std::make_unique<Program>(plan, position, std::move(options));
+  MemoryScope scope(*program->memory);
+  try {
+    if (Status status = program->prepare(groups); !status.ok()) {
+      return status;
+    }
+  } catch (const std::exception &error) {
+    return Status::error(error.what());
+  }
+  return std::unique_ptr<Executor>(new Executor(std::move(program)));
+}
+
+static TensorView viewOf(const Value &value, const at::Tensor &tensor) {
+  return {tensor.defined() ? tensor.data_ptr() : nullptr, value.dtype,
+          value.sizes, value.strides};
+}
+
+TensorView Executor::argument(size_t index) {
+  ValueId id = program->plan.arguments[index].value;
+  return ::viewOf(program->plan.values[id], program->values[id]);
+}
+
+Status Executor::runStep(int64_t step, double lr) {
+  return program->runStep(step, lr);
+}
+
+TensorView Executor::result(size_t index) {
+  ValueId id = program->plan.results[index].value;
+  return ::viewOf(program->plan.values[id], program->values[id]);
+}
+
+int64_t Executor::waitedNs() const { return program->waited; }
+
+void Executor::recordTimes(bool on) {
+  program->timed = on;
+  if (!on) {
+    program->times.clear();
+  }
+}
+
+const std::vector<InstructionTime> &Executor::times() const {
+  return program->times;
+}
+
+MemoryCounts Executor::memory() const { return program->memory->counts(); }
+
+void sfsdp::runtime::prepareLane(int threads) { at::set_num_threads(threads); }
+
+std::string sfsdp::runtime::torchVersion() { return TORCH_VERSION; }
+
+std::string sfsdp::runtime::cpuCapability() { return at::get_cpu_capability(); }

@@ -1,0 +1,109 @@
+//===- Executor.h - Runs the program of a plan -------------------*- C++
+//-*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One rank's program and its memory. Preparation resolves every operator and
+// builds every argument list; a step walks the instructions, calls kernels,
+// starts and waits for collectives, and releases storages at their frees. The
+// loop looks nothing up and allocates nothing but tensors. The first step also
+// compares every result with the plan: shape, strides, element type, and
+// whether it is a view or memory of its own.
+//
+// Thread rule: make, runStep and everything that touches tensors belong to one
+// thread, the rank's lane; see prepareLane.
+//
+// Tested by test/unit/runtime/ExecutorTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SFSDP_RUNTIME_EXECUTOR_H
+#define SFSDP_RUNTIME_EXECUTOR_H
+
+#include "runtime/MeshPosition.h"
+#include "runtime/Operators.h"
+#include "runtime/RankMemory.h"
+
+#include <functional>
+#include <memory>
+
+namespace sfsdp::runtime {
+
+/// A tensor's memory as the rest of the runtime sees it.
+struct TensorView {
+  void *data = nullptr; ///< the first element
+  DType dtype = DType::Float32;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+
+  int64_t elements() const;
+  /// Elements * element size: what a contiguous tensor occupies.
+  int64_t bytes() const;
+};
+
+/// The group of ranks over `axes`; null when there is none.
+using GroupFinder =
+    std::function<ProcessGroup *(const std::vector<std::string> &axes)>;
+
+struct ExecutorOptions {
+  OperatorList operators;
+  DebugFill fill = DebugFill::None;
+  /// Called before each collective starts and before each wait.
+  std::function<void(int64_t step, int64_t instruction)> onCollective;
+};
+
+/// When an instruction was carried out, in nanoseconds of the steady clock. Of
+/// a collective start also the time on its lane.
+struct InstructionTime {
+  int64_t beginNs = 0;
+  int64_t endNs = 0;
+  LaneSpan lane;
+};
+
+class Executor {
+public:
+  /// Prepares `plan`, which must have passed checkPlan and outlive the
+  /// executor. Arguments are zero.
+  static Expected<std::unique_ptr<Executor>> make(const Plan &plan,
+                                                  const MeshPosition &position,
+                                                  const GroupFinder &groups,
+                                                  ExecutorOptions options = {});
+  ~Executor();
+
+  /// The memory of Plan::arguments[index]; stays where it is.
+  TensorView argument(size_t index);
+
+  /// Runs the program for `step` (from 1). After a failure the executor is
+  /// unusable. The message names the instruction.
+  Status runStep(int64_t step, double lr);
+
+  /// Plan::results[index]; valid after a step until the next one.
+  TensorView result(size_t index);
+
+  /// Nanoseconds that the last step spent in waits.
+  int64_t waitedNs() const;
+
+  /// Turns times of instructions on or off, from the next step on.
+  void recordTimes(bool on);
+  /// Of the last step, by instruction; empty when off.
+  const std::vector<InstructionTime> &times() const;
+
+  MemoryCounts memory() const;
+
+private:
+  struct Program;
+  explicit Executor(std::unique_ptr<Program> program);
+  std::unique_ptr<Program> program;
+};
+
+/// Makes the calling thread fit to run an executor: `threads` threads per
+/// kernel. Call it first in every lane.
+void prepareLane(int threads);
+
+/// What changes bits between machines: LibTorch's version, and the instruction
+/// set that its kernels chose ("AVX2", "AVX512", "DEFAULT").
+std::string torchVersion();
+std::string cpuCapability();
+
+} // namespace sfsdp::runtime
+
+#endif // SFSDP_RUNTIME_EXECUTOR_H

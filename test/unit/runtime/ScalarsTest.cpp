@@ -1,0 +1,24 @@
+//===- ScalarsTest.cpp - Host values of one step
+//---------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "runtime/Scalars.h"
+
+#include <gtest/gtest.h>
+
+using namespace sfsdp::runtime;
+
+TEST(Scalars, AreComputedAsPythonDoes) {
+  Plan plan;
+  plan.scalars = {
+      {ScalarOp::Lr, {}, 0, "", 0},         {ScalarOp::Step, {}, 0, "", 0},
+      {ScalarOp::Constant, {}, 0.9, "", 0}, {ScalarOp::Constant, {}, 1, "", 0},
+      {ScalarOp::Pow, {2, 1}, 0, "", 0},    {ScalarOp::Sub, {3, 4}, 0, "", 0},
+      {ScalarOp::Div, {0, 5}, 0, "", 0},    {ScalarOp::Neg, {6}, 0, "", 0},
+  };
+  std::vector<double> values;
+  evaluateScalars(plan, MeshPosition(plan.header.mesh, 0), 3, 1e-3, values);
+  // python3: 1 - 0.9 ** 3.0, -(1e-3 / (1 - 0.9 ** 3.0))
+  EXPECT_EQ(values[5], 0.2709999999999999);
+  EXPECT_EQ(values[7], -0.003690036900369005);
+}
