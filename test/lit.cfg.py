@@ -59,6 +59,7 @@ for name in (
     config.environment.pop(name, None)
 
 config.substitutions += [
+    ("%path", config.environment["PATH"]),
     ("%python", config.sfsdp_python),
     ("%capture", f"{config.sfsdp_python} -m simplefsdp_capture"),
     ("%root", config.sfsdp_source_dir),
