@@ -17,8 +17,20 @@
 
 namespace sfsdp::rules {
 
+std::span<const Rule> advancedIndexingRules();
+std::span<const Rule> assertionRules();
+std::span<const Rule> attentionRules();
+std::span<const Rule> convolutionRules();
+std::span<const Rule> copyRules();
+std::span<const Rule> creationRules();
+std::span<const Rule> dropoutRules();
+std::span<const Rule> gatherRules();
+std::span<const Rule> lossRules();
 std::span<const Rule> matmulRules();
+std::span<const Rule> normalizationRules();
 std::span<const Rule> pointwiseRules();
+std::span<const Rule> poolingRules();
+std::span<const Rule> reductionRules();
 std::span<const Rule> viewRules();
 
 } // namespace sfsdp::rules

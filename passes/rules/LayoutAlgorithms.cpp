@@ -72,6 +72,25 @@ std::vector<size_t> sortDimensions(size_t rank, Faster faster) {
   return order;
 }
 
+/// True if strides ascend in the order of `format`. Ambiguous cases, those in
+/// which channels or all but the first dimension have size 1, count as
+/// Contiguous.
+bool looksLike(const TensorLayout &tensor, MemoryFormat format) {
+  std::vector<size_t> order = dimensionOrder(format, tensor.sizes.size());
+  if (order.empty() || tensor.strides[1] == 0) {
+    return false;
+  }
+  int64_t least = 0;
+  for (size_t dim : order) {
+    bool allUnits = dim == 0 && least == tensor.strides[1];
+    if (tensor.sizes[dim] == 0 || tensor.strides[dim] < least || allUnits) {
+      return false;
+    }
+    least = saturatingProduct(tensor.strides[dim], tensor.sizes[dim]);
+  }
+  return true;
+}
+
 /// `tensor`'s strides in the shape it broadcasts to.
 Sizes broadcastStrides(const TensorLayout &tensor, const Sizes &sizes) {
   Sizes strides(sizes.size(), 0);
@@ -179,6 +198,16 @@ bool isNonOverlappingAndDense(const TensorLayout &tensor) {
   return true;
 }
 
+MemoryFormat suggestedFormat(const TensorLayout &tensor) {
+  for (MemoryFormat format :
+       {MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d}) {
+    if (looksLike(tensor, format)) {
+      return format;
+    }
+  }
+  return MemoryFormat::Contiguous;
+}
+
 std::optional<Sizes> stridesIn(MemoryFormat format, const Sizes &sizes) {
   if (format == MemoryFormat::Contiguous) {
     return contiguousStrides(sizes);
@@ -235,6 +264,21 @@ std::optional<Sizes> broadcastSizes(const Sizes &left, const Sizes &right) {
     }
   }
   return sizes;
+}
+
+TensorLayout expandTo(const TensorLayout &tensor, const Sizes &sizes) {
+  TensorLayout result = {tensor.dtype, sizes, Sizes(sizes.size(), 0)};
+  size_t added = sizes.size() - tensor.sizes.size();
+  for (size_t dim = sizes.size(); dim-- > 0;) {
+    if (dim >= added && tensor.sizes[dim - added] == sizes[dim]) {
+      result.strides[dim] = tensor.strides[dim - added];
+    } else if (dim < added && sizes[dim] == 1 && !tensor.sizes.empty()) {
+      // A new dimension that does not repeat gets the stride of a whole.
+      result.strides[dim] =
+          saturatingProduct(sizes[dim + 1], result.strides[dim + 1]);
+    }
+  }
+  return result;
 }
 
 std::optional<TensorLayout>

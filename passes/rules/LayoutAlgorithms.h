@@ -29,6 +29,11 @@ bool isContiguousIn(const TensorLayout &tensor, MemoryFormat format);
 /// True if some permutation of the dimensions is contiguous.
 bool isNonOverlappingAndDense(const TensorLayout &tensor);
 
+/// The format in which kernels for images and videos prefer to answer
+/// (`Tensor::suggest_memory_format`): ChannelsLast or ChannelsLast3d if the
+/// strides look so, holes allowed, else Contiguous.
+MemoryFormat suggestedFormat(const TensorLayout &tensor);
+
 /// Strides of a fresh tensor of `sizes`. Absent if the rank does not allow
 /// `format`, or for Preserve.
 std::optional<std::vector<int64_t>>
@@ -48,6 +53,10 @@ TensorLayout castTo(const TensorLayout &tensor, DType dtype);
 std::optional<std::vector<int64_t>>
 broadcastSizes(const std::vector<int64_t> &left,
                const std::vector<int64_t> &right);
+
+/// `tensor.expand(sizes)`. Requires that `tensor` broadcasts to `sizes`.
+TensorLayout expandTo(const TensorLayout &tensor,
+                      const std::vector<int64_t> &sizes);
 
 /// Layout of what an element-wise kernel (TensorIterator) returns for
 /// `operands`, which it reads in this order; absent if they do not broadcast.

@@ -16,7 +16,10 @@ namespace {
 std::vector<Rule> collectRules() {
   std::vector<Rule> rules;
   for (std::span<const Rule> family :
-       {matmulRules(), pointwiseRules(), viewRules()}) {
+       {advancedIndexingRules(), assertionRules(), attentionRules(),
+        convolutionRules(), copyRules(), creationRules(), dropoutRules(),
+        gatherRules(), lossRules(), matmulRules(), normalizationRules(),
+        pointwiseRules(), poolingRules(), reductionRules(), viewRules()}) {
     rules.insert(rules.end(), family.begin(), family.end());
   }
   std::ranges::sort(rules, {}, &Rule::name);

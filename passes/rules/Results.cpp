@@ -9,6 +9,9 @@
 
 #include "passes/rules/LayoutAlgorithms.h"
 
+#include <algorithm>
+#include <cassert>
+
 namespace sfsdp::rules {
 
 ResultLayout fresh(TensorLayout tensor) {
@@ -27,6 +30,13 @@ Results one(ResultLayout result) { return ResultLayouts{std::move(result)}; }
 
 Status refuse(const OperatorCall &call, const std::string &reason) {
   return Status::error(call.schema->name + ": " + reason);
+}
+
+size_t indexOf(const OperatorCall &call, std::string_view parameter) {
+  const std::vector<Parameter> &parameters = call.schema->parameters;
+  auto found = std::ranges::find(parameters, parameter, &Parameter::name);
+  assert(found != parameters.end() && "the schema has no such parameter");
+  return static_cast<size_t>(found - parameters.begin());
 }
 
 std::string shown(const std::vector<int64_t> &sizes) {

@@ -36,6 +36,9 @@ Results one(ResultLayout result);
 /// PyTorch would refuse `call`, because of `reason`.
 Status refuse(const OperatorCall &call, const std::string &reason);
 
+/// Index of the parameter of that name, which the schema must have.
+size_t indexOf(const OperatorCall &call, std::string_view parameter);
+
 /// "[2, 3]".
 std::string shown(const std::vector<int64_t> &sizes);
 

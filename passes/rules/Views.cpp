@@ -134,36 +134,19 @@ Results squeezeDims(const OperatorCall &call) {
 
 Results expand(const OperatorCall &call) {
   const TensorLayout &self = call.tensor(0);
-  Sizes sizes = call.integers(1);
-  if (sizes.size() < self.sizes.size()) {
-    return refuse(call, "expected at least as many sizes as " +
-                            shown(self.sizes) + ", got " + shown(sizes));
-  }
-  TensorLayout result = {self.dtype, sizes, Sizes(sizes.size())};
-  size_t added = sizes.size() - self.sizes.size();
-  for (size_t dim = sizes.size(); dim-- > 0;) {
-    bool isNew = dim < added;
-    int64_t size = isNew ? 1 : self.sizes[dim - added];
-    int64_t stride = isNew ? 0 : self.strides[dim - added];
-    if (isNew && sizes[dim] == 1 && self.rank() > 0) {
-      // A new dimension that does not repeat gets the stride of a whole.
-      stride = dim + 1 == sizes.size()
-                   ? 1
-                   : saturatingProduct(result.sizes[dim + 1],
-                                       result.strides[dim + 1]);
+  Sizes asked = call.integers(1);
+  Sizes sizes = asked;
+  size_t added = sizes.size() - std::min(sizes.size(), self.sizes.size());
+  for (size_t dim = added; dim < sizes.size(); ++dim) {
+    if (sizes[dim] == -1) {
+      sizes[dim] = self.sizes[dim - added];
     }
-    bool keeps = sizes[dim] == size || (sizes[dim] == -1 && !isNew);
-    if (!keeps && size != 1) {
-      return refuse(call, "sizes " + shown(self.sizes) + " do not expand to " +
-                              shown(sizes));
-    }
-    result.sizes[dim] = keeps ? size : sizes[dim];
-    result.strides[dim] = keeps ? stride : 0;
   }
-  if (!areValidSizes(result.sizes)) {
-    return refuse(call, "expected sizes, got " + shown(sizes));
+  if (!areValidSizes(sizes) || broadcastSizes(self.sizes, sizes) != sizes) {
+    return refuse(call, "sizes " + shown(self.sizes) + " do not expand to " +
+                            shown(asked));
   }
-  return one(viewOf(0, std::move(result)));
+  return one(viewOf(0, expandTo(self, sizes)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -378,6 +361,7 @@ constexpr Rule kRules[] = {
     viewRule("_unsafe_view.default", view),
     identityRule("alias.default"),
     identityRule("detach.default"),
+    identityRule("lift_fresh.default"),
     viewRule("expand.default", expand),
     viewRule("permute.default", permute),
     viewRule("select.int", select),

@@ -1,0 +1,224 @@
+//===- Convolution.cpp - Convolutions -------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// input [N, C, spatial…], weight [O, C / groups, kernel…], or when transposed
+// [C, O / groups, kernel…]. Channels go last if input or weight have them last.
+//
+// Tested by test/unit/passes/rules/LayoutFixtureTest.cpp and CostTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/rules/Costs.h"
+#include "passes/rules/Families.h"
+#include "passes/rules/LayoutAlgorithms.h"
+#include "passes/rules/Results.h"
+
+namespace sfsdp::rules {
+
+namespace {
+
+using Sizes = std::vector<int64_t>;
+
+/// The arguments of a convolution, one number per spatial dimension.
+struct Geometry {
+  TensorLayout input;
+  TensorLayout weight;
+  Sizes stride;
+  Sizes padding;
+  Sizes dilation;
+  bool transposed = false;
+  Sizes outputPadding;
+  int64_t groups = 1;
+};
+
+/// A list of one number stands for all dimensions.
+Sizes spread(Sizes list, size_t dims) {
+  return list.size() == 1 ? Sizes(dims, list[0]) : list;
+}
+
+/// Reads input and weight at `input` and `input` + 1, and from `stride` on the
+/// numbers.
+Expected<Geometry> readGeometry(const OperatorCall &call, size_t input,
+                                size_t stride) {
+  Geometry geometry = {call.tensor(input), call.tensor(input + 1)};
+  size_t rank = geometry.input.sizes.size();
+  if (rank < 3 || rank > 5 || geometry.weight.sizes.size() != rank) {
+    return refuse(call, "expected input and weight of 3 to 5 dimensions, got " +
+                            shown(geometry.input.sizes) + " and " +
+                            shown(geometry.weight.sizes));
+  }
+  size_t dims = rank - 2;
+  geometry.stride = spread(call.integers(stride), dims);
+  geometry.padding = spread(call.integers(stride + 1), dims);
+  geometry.dilation = spread(call.integers(stride + 2), dims);
+  geometry.transposed = call.boolean(stride + 3);
+  geometry.outputPadding = spread(call.integers(stride + 4), dims);
+  geometry.groups = call.integer(stride + 5);
+  bool complete =
+      geometry.stride.size() == dims && geometry.padding.size() == dims &&
+      geometry.dilation.size() == dims && geometry.outputPadding.size() == dims;
+  if (!complete || geometry.groups <= 0) {
+    return refuse(call, "expected " + std::to_string(dims) +
+                            " numbers per list and positive groups");
+  }
+  int64_t channels = geometry.weight.sizes[geometry.transposed ? 0 : 1];
+  channels = geometry.transposed ? channels
+                                 : saturatingProduct(channels, geometry.groups);
+  if (geometry.input.sizes[1] != channels ||
+      geometry.input.dtype != geometry.weight.dtype) {
+    return refuse(call, "expected an input of " + std::to_string(channels) +
+                            " channels and the weight's dtype, got sizes " +
+                            shown(geometry.input.sizes));
+  }
+  return geometry;
+}
+
+/// Size of one spatial dimension of the result; negative if the kernel does not
+/// fit. Sizes beyond 2^40 count as not fitting, which keeps sums in range.
+int64_t outputSize(const Geometry &geometry, size_t dim) {
+  constexpr int64_t kLargest = int64_t{1} << 40;
+  int64_t input = geometry.input.sizes[dim + 2];
+  int64_t kernel = geometry.weight.sizes[dim + 2];
+  int64_t stride = geometry.stride[dim];
+  int64_t padding = geometry.padding[dim];
+  int64_t dilation = geometry.dilation[dim];
+  for (int64_t number : {input, kernel, stride, padding, dilation}) {
+    if (number < 0 || number > kLargest) {
+      return -1;
+    }
+  }
+  int64_t reach = saturatingProduct(dilation, kernel - 1);
+  if (stride == 0 || kernel == 0 || reach > kLargest) {
+    return -1;
+  }
+  if (geometry.transposed) {
+    return saturatingProduct(input - 1, stride) - 2 * padding + reach +
+           geometry.outputPadding[dim] + 1;
+  }
+  int64_t room = input + 2 * padding - reach - 1;
+  return room < 0 ? -1 : room / stride + 1;
+}
+
+Expected<Sizes> outputSizes(const OperatorCall &call,
+                            const Geometry &geometry) {
+  int64_t outputs = geometry.weight.sizes[geometry.transposed ? 1 : 0];
+  outputs = geometry.transposed ? saturatingProduct(outputs, geometry.groups)
+                                : outputs;
+  Sizes sizes = {geometry.input.sizes[0], outputs};
+  for (size_t dim = 0; dim < geometry.stride.size(); ++dim) {
+    sizes.push_back(outputSize(geometry, dim));
+  }
+  if (!areValidSizes(sizes)) {
+    return refuse(call, "a kernel of sizes " + shown(geometry.weight.sizes) +
+                            " does not fit an input of sizes " +
+                            shown(geometry.input.sizes));
+  }
+  return sizes;
+}
+
+/// The format of results and gradients.
+MemoryFormat formatOf(const Geometry &geometry) {
+  MemoryFormat format = suggestedFormat(geometry.weight);
+  format = format == MemoryFormat::Contiguous ? suggestedFormat(geometry.input)
+                                              : format;
+  return geometry.input.elementCount() == 0 ? MemoryFormat::Contiguous : format;
+}
+
+ResultLayout freshIn(MemoryFormat format, DType dtype, const Sizes &sizes) {
+  return fresh({dtype, sizes, *stridesIn(format, sizes)});
+}
+
+Results convolution(const OperatorCall &call) {
+  Expected<Geometry> geometry = readGeometry(call, 0, 3);
+  if (!geometry) {
+    return geometry.status();
+  }
+  Expected<Sizes> sizes = outputSizes(call, *geometry);
+  if (!sizes) {
+    return sizes.status();
+  }
+  return one(freshIn(formatOf(*geometry), geometry->input.dtype, *sizes));
+}
+
+/// Gradients of input, weight and bias, as the mask asks.
+Results convolutionBackward(const OperatorCall &call) {
+  Expected<Geometry> geometry = readGeometry(call, 1, 4);
+  if (!geometry) {
+    return geometry.status();
+  }
+  Expected<Sizes> sizes = outputSizes(call, *geometry);
+  if (!sizes) {
+    return sizes.status();
+  }
+  if (call.tensor(0).sizes != *sizes) {
+    return refuse(call, "expected a gradient of sizes " + shown(*sizes) +
+                            ", got " + shown(call.tensor(0).sizes));
+  }
+  std::vector<bool> mask = call.booleans(10);
+  mask.resize(3);
+  MemoryFormat format = formatOf(*geometry);
+  DType dtype = geometry->input.dtype;
+  ResultLayouts results(3);
+  if (mask[0]) {
+    results[0] = freshIn(format, dtype, geometry->input.sizes);
+  }
+  if (mask[1]) {
+    results[1] = freshIn(format, dtype, geometry->weight.sizes);
+  }
+  if (mask[2]) {
+    results[2] = freshContiguous(dtype, {(*sizes)[1]});
+  }
+  return results;
+}
+
+/// As a matrix product: of all positions of the smaller image side, by output
+/// channels, over the taps of a kernel.
+CostFacts gemmFacts(const OperatorCall &call, const ResultLayouts &results,
+                    const Geometry &geometry, const TensorLayout &output) {
+  CostFacts cost = movedBytes(CostClass::Gemm, call, results);
+  const TensorLayout &image = geometry.transposed ? geometry.input : output;
+  int64_t channels = image.sizes[1];
+  const Sizes &weight = geometry.weight.sizes;
+  cost.batch = geometry.groups;
+  cost.m = channels == 0 ? 0 : image.elementCount() / channels;
+  cost.n = channels / geometry.groups;
+  cost.k = 1;
+  for (size_t dim = 1; dim < weight.size(); ++dim) {
+    cost.k = saturatingProduct(cost.k, weight[dim]);
+  }
+  cost.flops = 2;
+  for (int64_t factor : {cost.batch, cost.m, cost.n, cost.k}) {
+    cost.flops = saturatingProduct(cost.flops, factor);
+  }
+  return cost;
+}
+
+CostFacts convolutionCost(const OperatorCall &call,
+                          const ResultLayouts &results) {
+  return gemmFacts(call, results, *readGeometry(call, 0, 3),
+                   results[0]->tensor);
+}
+
+/// One product as large as the forward's per gradient of input and weight.
+CostFacts backwardCost(const OperatorCall &call, const ResultLayouts &results) {
+  CostFacts cost =
+      gemmFacts(call, results, *readGeometry(call, 1, 4), call.tensor(0));
+  int64_t products = results[0].has_value() + results[1].has_value();
+  cost.flops = saturatingProduct(cost.flops, products);
+  return cost;
+}
+
+constexpr Rule kRules[] = {
+    {.name = "convolution.default",
+     .layout = convolution,
+     .cost = convolutionCost},
+    {.name = "convolution_backward.default",
+     .layout = convolutionBackward,
+     .cost = backwardCost},
+};
+
+} // namespace
+
+std::span<const Rule> convolutionRules() { return kRules; }
+
+} // namespace sfsdp::rules

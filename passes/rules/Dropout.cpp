@@ -1,0 +1,79 @@
+//===- Dropout.cpp - Random masks -----------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tested by test/unit/passes/rules/LayoutFixtureTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/rules/Costs.h"
+#include "passes/rules/Families.h"
+#include "passes/rules/LayoutAlgorithms.h"
+#include "passes/rules/Results.h"
+
+namespace sfsdp::rules {
+
+namespace {
+
+/// (output, mask). Without elements the input itself comes back, and the mask
+/// has its type.
+Results dropout(const OperatorCall &call) {
+  const TensorLayout &input = call.tensor(0);
+  if (input.elementCount() == 0) {
+    return ResultLayouts{viewOf(0, input),
+                         fresh(emptyLike(input, input.dtype))};
+  }
+  TensorLayout mask = emptyLike(input, DType::Bool);
+  bool trains = call.isNone(2) || call.boolean(2);
+  if (!trains) {
+    return ResultLayouts{fresh(emptyLike(input, input.dtype)), fresh(mask)};
+  }
+  // The product of input and mask; the mask is converted first.
+  TensorLayout factor = castTo(mask, input.dtype);
+  return ResultLayouts{fresh(*elementwiseLayout(input.dtype, {input, factor})),
+                       fresh(mask)};
+}
+
+/// grad * (mask.type_as(grad) * scale).
+Results dropoutBackward(const OperatorCall &call) {
+  const TensorLayout &grad = call.tensor(0);
+  TensorLayout factor = castTo(call.tensor(1), grad.dtype);
+  TensorLayout number = contiguousLayout(grad.dtype, {});
+  factor = *elementwiseLayout(grad.dtype, {factor, number});
+  std::optional<TensorLayout> result =
+      elementwiseLayout(grad.dtype, {grad, factor});
+  if (!result) {
+    return refuse(call, "sizes " + shown(grad.sizes) + " and " +
+                            shown(factor.sizes) + " do not broadcast");
+  }
+  return one(fresh(std::move(*result)));
+}
+
+/// bernoulli: of the shape and type of `self`.
+Results bernoulli(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  return one(fresh(emptyLike(self, self.dtype)));
+}
+
+constexpr Rule kRules[] = {
+    {.name = "bernoulli.default",
+     .layout = bernoulli,
+     .cost = pointwiseCost,
+     .effect = Effect::Random},
+    {.name = "bernoulli.p",
+     .layout = bernoulli,
+     .cost = creationCost,
+     .effect = Effect::Random},
+    {.name = "native_dropout.default",
+     .layout = dropout,
+     .cost = pointwiseCost,
+     .effect = Effect::Random},
+    {.name = "native_dropout_backward.default",
+     .layout = dropoutBackward,
+     .cost = pointwiseCost},
+};
+
+} // namespace
+
+std::span<const Rule> dropoutRules() { return kRules; }
+
+} // namespace sfsdp::rules

@@ -1,0 +1,206 @@
+//===- Normalization.cpp - Layer and batch normalization ------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// native_batch_norm has no rule: it writes its running statistics although its
+// schema does not say so.
+//
+// Tested by test/unit/passes/rules/LayoutFixtureTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/rules/Costs.h"
+#include "passes/rules/Families.h"
+#include "passes/rules/LayoutAlgorithms.h"
+#include "passes/rules/Results.h"
+
+#include <algorithm>
+
+namespace sfsdp::rules {
+
+namespace {
+
+using Sizes = std::vector<int64_t>;
+
+/// The type of statistics: that of the parameter at `index`, so that bf16
+/// inputs with f32 parameters keep f32 statistics.
+DType statisticsType(const OperatorCall &call, size_t index) {
+  const TensorLayout *parameter = call.optionalTensor(index);
+  return parameter == nullptr ? call.tensor(0).dtype : parameter->dtype;
+}
+
+//===----------------------------------------------------------------------===//
+// Layer normalization
+//===----------------------------------------------------------------------===//
+
+/// `input`'s sizes with 1 in the normalized dimensions at the end; absent if
+/// these are not `normalized`.
+std::optional<Sizes> rowSizes(const TensorLayout &input,
+                              const Sizes &normalized) {
+  bool fits =
+      !normalized.empty() && normalized.size() <= input.sizes.size() &&
+      std::equal(normalized.rbegin(), normalized.rend(), input.sizes.rbegin());
+  if (!fits) {
+    return std::nullopt;
+  }
+  Sizes sizes = input.sizes;
+  std::fill(sizes.end() - static_cast<std::ptrdiff_t>(normalized.size()),
+            sizes.end(), 1);
+  return sizes;
+}
+
+/// (output, mean, rstd).
+Results layerNorm(const OperatorCall &call) {
+  const TensorLayout &input = call.tensor(0);
+  Sizes normalized = call.integers(1);
+  std::optional<Sizes> rows = rowSizes(input, normalized);
+  if (!rows) {
+    return refuse(call, "expected sizes that end in " + shown(normalized) +
+                            ", got " + shown(input.sizes));
+  }
+  for (size_t index : {2, 3}) {
+    const TensorLayout *parameter = call.optionalTensor(index);
+    if (parameter != nullptr && parameter->sizes != normalized) {
+      return refuse(call, "expected '" + call.schema->parameters[index].name +
+                              "' of sizes " + shown(normalized) + ", got " +
+                              shown(parameter->sizes));
+    }
+  }
+  DType statistics = statisticsType(call, 2);
+  return ResultLayouts{freshContiguous(input.dtype, input.sizes),
+                       freshContiguous(statistics, *rows),
+                       freshContiguous(statistics, *rows)};
+}
+
+/// Result `index` if the call's output mask asks for it.
+std::optional<ResultLayout> ifAsked(const std::vector<bool> &mask, size_t index,
+                                    ResultLayout result) {
+  bool asked = index < mask.size() && mask[index];
+  return asked ? std::optional<ResultLayout>(std::move(result)) : std::nullopt;
+}
+
+Results layerNormBackward(const OperatorCall &call) {
+  const TensorLayout &input = call.tensor(1);
+  Sizes normalized = call.integers(2);
+  if (!rowSizes(input, normalized)) {
+    return refuse(call, "expected sizes that end in " + shown(normalized) +
+                            ", got " + shown(input.sizes));
+  }
+  std::vector<bool> mask = call.booleans(7);
+  DType parameters = statisticsType(call, 5);
+  return ResultLayouts{
+      ifAsked(mask, 0, freshContiguous(input.dtype, input.sizes)),
+      ifAsked(mask, 1, freshContiguous(parameters, normalized)),
+      ifAsked(mask, 2, freshContiguous(parameters, normalized))};
+}
+
+//===----------------------------------------------------------------------===//
+// Batch normalization
+//===----------------------------------------------------------------------===//
+
+/// The format in which the result is written: that of a dense input, else what
+/// its strides suggest.
+TensorLayout likeImages(const TensorLayout &input) {
+  MemoryFormat format = suggestedFormat(input);
+  for (MemoryFormat candidate :
+       {MemoryFormat::ChannelsLast3d, MemoryFormat::ChannelsLast,
+        MemoryFormat::Contiguous}) {
+    format = isContiguousIn(input, candidate) ? candidate : format;
+  }
+  return {input.dtype, input.sizes, *stridesIn(format, input.sizes)};
+}
+
+Status checkChannels(const OperatorCall &call) {
+  if (call.tensor(0).rank() < 2) {
+    return refuse(call, "expected at least 2 dimensions, got sizes " +
+                            shown(call.tensor(0).sizes));
+  }
+  return Status();
+}
+
+/// (output, saved mean, saved rstd): the saved ones are empty in evaluation.
+Results batchNorm(const OperatorCall &call, bool trains) {
+  if (Status status = checkChannels(call); !status.ok()) {
+    return status;
+  }
+  const TensorLayout &input = call.tensor(0);
+  Sizes saved = {trains ? input.sizes[1] : 0};
+  DType statistics = statisticsType(call, 1);
+  return ResultLayouts{fresh(likeImages(input)),
+                       freshContiguous(statistics, saved),
+                       freshContiguous(statistics, saved)};
+}
+
+Results batchNormWithoutStatistics(const OperatorCall &call) {
+  return batchNorm(call, call.boolean(3));
+}
+
+Results batchNormInEvaluation(const OperatorCall &call) {
+  return batchNorm(call, /*trains=*/false);
+}
+
+/// Also returns the updated running mean and variance.
+Results functionalBatchNorm(const OperatorCall &call) {
+  Results results = batchNorm(call, call.boolean(5));
+  if (!results) {
+    return results;
+  }
+  for (size_t index : {3, 4}) {
+    const TensorLayout &running = call.tensor(index);
+    results->push_back(fresh(emptyLike(running, running.dtype)));
+  }
+  return results;
+}
+
+Results batchNormBackward(const OperatorCall &call) {
+  const TensorLayout &input = call.tensor(1);
+  if (input.rank() < 2) {
+    return refuse(call, "expected at least 2 dimensions, got sizes " +
+                            shown(input.sizes));
+  }
+  std::vector<bool> mask = call.booleans(9);
+  DType parameters = statisticsType(call, 2);
+  Sizes channels = {input.sizes[1]};
+  return ResultLayouts{ifAsked(mask, 0, fresh(likeImages(input))),
+                       ifAsked(mask, 1, freshContiguous(parameters, channels)),
+                       ifAsked(mask, 2, freshContiguous(parameters, channels))};
+}
+
+/// Statistics, then scale and shift: about 5 FLOPs per element.
+CostFacts normalizationCost(const OperatorCall &call,
+                            const ResultLayouts &results) {
+  CostFacts cost = movedBytes(CostClass::Normalization, call, results);
+  cost.flops = saturatingProduct(5, call.tensor(0).elementCount());
+  return cost;
+}
+
+/// Two sums per row besides the gradients: about 8 FLOPs per element.
+CostFacts backwardCost(const OperatorCall &call, const ResultLayouts &results) {
+  CostFacts cost = movedBytes(CostClass::Normalization, call, results);
+  cost.flops = saturatingProduct(8, call.tensor(0).elementCount());
+  return cost;
+}
+
+constexpr Rule rule(std::string_view name,
+                    Results (*layout)(const OperatorCall &)) {
+  return {.name = name, .layout = layout, .cost = normalizationCost};
+}
+
+constexpr Rule backwardRule(std::string_view name,
+                            Results (*layout)(const OperatorCall &)) {
+  return {.name = name, .layout = layout, .cost = backwardCost};
+}
+
+constexpr Rule kRules[] = {
+    rule("_native_batch_norm_legit.no_stats", batchNormWithoutStatistics),
+    rule("_native_batch_norm_legit_functional.default", functionalBatchNorm),
+    rule("_native_batch_norm_legit_no_training.default", batchNormInEvaluation),
+    backwardRule("native_batch_norm_backward.default", batchNormBackward),
+    rule("native_layer_norm.default", layerNorm),
+    backwardRule("native_layer_norm_backward.default", layerNormBackward),
+};
+
+} // namespace
+
+std::span<const Rule> normalizationRules() { return kRules; }
+
+} // namespace sfsdp::rules
