@@ -29,6 +29,11 @@ Status systemError(const std::string &path, std::string_view action) {
                        std::generic_category().message(code));
 }
 
+Status notRegular(const std::string &path, const struct stat &status) {
+  return Status::error(path + ": expected a regular file, got a " +
+                       (S_ISDIR(status.st_mode) ? "folder" : "special file"));
+}
+
 /// The folder that holds `path`.
 std::string folderOf(const std::string &path) {
   size_t slash = path.rfind('/');
@@ -59,8 +64,7 @@ Expected<InputFile> InputFile::open(const std::string &path) {
     return systemError(path, "read its size");
   }
   if (!S_ISREG(status.st_mode)) {
-    return Status::error(path + ": expected a regular file, got a " +
-                         (S_ISDIR(status.st_mode) ? "folder" : "special file"));
+    return notRegular(path, status);
   }
   file.bytes = static_cast<uint64_t>(status.st_size);
   return file;
@@ -117,6 +121,11 @@ Expected<std::string> sfsdp::runtime::readFile(const std::string &path,
 //===----------------------------------------------------------------------===//
 
 Expected<AtomicFile> AtomicFile::create(const std::string &path) {
+  // Renaming would replace a device or pipe by a file.
+  struct stat status;
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    return notRegular(path, status);
+  }
   AtomicFile file;
   file.finalPath = path;
   for (int attempt = 0; attempt < kPartNameAttempts; ++attempt) {
@@ -172,10 +181,11 @@ Status AtomicFile::commit() {
   if (!descriptor.close()) {
     return systemError(finalPath, "close");
   }
-  // The new name itself lies in the folder.
+  // The new name itself lies in the folder. Some network file systems cannot
+  // sync folders and say EINVAL.
   FileDescriptor folder(
       ::open(folderOf(finalPath).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.isOpen() || ::fsync(folder.get()) != 0) {
+  if (!folder.isOpen() || (::fsync(folder.get()) != 0 && errno != EINVAL)) {
     return systemError(finalPath, "write its folder to disk");
   }
   return Status();

@@ -75,7 +75,8 @@ Expected<std::string> readFile(const std::string &path, size_t maxBytes);
 /// `commit` nothing remains of it.
 class AtomicFile {
 public:
-  /// Starts a file for `path`, whose folder must exist.
+  /// Starts a file for `path`, whose folder must exist. What is there already
+  /// must be a regular file.
   static Expected<AtomicFile> create(const std::string &path);
 
   AtomicFile(AtomicFile &&other) noexcept = default;

@@ -21,7 +21,6 @@ using namespace sfsdp::runtime::zip;
 
 namespace {
 
-constexpr uint32_t kLocalSignature = 0x04034b50;
 constexpr uint32_t kCentralSignature = 0x02014b50;
 constexpr uint32_t kEndSignature = 0x06054b50;
 constexpr uint32_t kZip64EndSignature = 0x06064b50;
@@ -118,11 +117,16 @@ Status checkDirectory(const InputFile &file, const Directory &directory,
     return Status::error(file.path() +
                          ": the archive is empty: it has no entries");
   }
-  if (directory.entries > kMostEntries ||
-      directory.size > kLargestDirectoryBytes) {
+  if (directory.entries > kMostEntries) {
     return Status::error(file.path() + ": expected at most " +
                          std::to_string(kMostEntries) + " entries, got " +
                          std::to_string(directory.entries));
+  }
+  if (directory.size > kLargestDirectoryBytes) {
+    return Status::error(file.path() +
+                         ": expected a central directory of at most " +
+                         std::to_string(kLargestDirectoryBytes) +
+                         " bytes, got " + std::to_string(directory.size));
   }
   if (directory.size / kCentralBytes < directory.entries) {
     return damagedArchive(file, "its central directory is too short for " +

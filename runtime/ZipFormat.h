@@ -21,6 +21,8 @@
 
 namespace sfsdp::runtime::zip {
 
+inline constexpr uint32_t kLocalSignature = 0x04034b50;
+
 inline constexpr uint16_t kEncryptedFlag = 1 << 0;
 inline constexpr uint16_t kDescriptorFlag = 1 << 3;
 

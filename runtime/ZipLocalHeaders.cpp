@@ -18,7 +18,6 @@ using namespace sfsdp::runtime::zip;
 
 namespace {
 
-constexpr uint32_t kLocalSignature = 0x04034b50;
 constexpr uint32_t kDescriptorSignature = 0x08074b50;
 constexpr size_t kLocalBytes = 30;
 constexpr uint64_t kLargestDescriptorBytes = 24;

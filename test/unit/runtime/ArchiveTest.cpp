@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Archive.h"
+#include "test/support/MemoryFile.h"
 #include "test/support/Mutate.h"
 #include "test/support/TemporaryFolder.h"
 #include "test/support/ZipWriter.h"
@@ -49,8 +50,8 @@ std::string readAll(const std::string &path) {
 }
 
 std::string messageFor(const std::string &bytes) {
-  TemporaryFolder folder;
-  std::string path = folder.write("a.pt2", bytes);
+  MemoryFile file(bytes);
+  std::string path = file.path();
   std::string message = readAll(path);
   return message.starts_with(path) ? "a.pt2" + message.substr(path.size())
                                    : message;

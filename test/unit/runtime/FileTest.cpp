@@ -5,8 +5,11 @@
 #include "test/support/TemporaryFolder.h"
 
 #include <array>
+#include <csignal>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace sfsdp::runtime;
 using sfsdp::test::TemporaryFolder;
@@ -84,6 +87,31 @@ TEST(AtomicFile, F48ReplacesWholeFilesOnly) {
   ASSERT_TRUE(file->commit().ok());
   EXPECT_EQ(folder.read("a"), "newend");
   EXPECT_EQ(folder.count(), 1u);
+}
+
+TEST(AtomicFile, F48AKilledWriterLeavesTheOldFile) {
+  TemporaryFolder folder;
+  folder.write("a", "old content");
+  pid_t child = ::fork();
+  if (child == 0) {
+    Expected<AtomicFile> file = AtomicFile::create(folder.path("a"));
+    (void)file->write(0, "new");
+    ::raise(SIGKILL);
+  }
+  int exitStatus = 0;
+  ASSERT_EQ(::waitpid(child, &exitStatus, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(exitStatus));
+  EXPECT_EQ(folder.read("a"), "old content");
+}
+
+TEST(AtomicFile, DoesNotReplaceWhatIsNoFile) {
+  TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(AtomicFile::create(folder.path("pipe")).message(),
+            folder.path("pipe") +
+                ": expected a regular file, got a special file");
+  EXPECT_EQ(AtomicFile::create(folder.path("")).message(),
+            folder.path("") + ": expected a regular file, got a folder");
 }
 
 TEST(AtomicFile, TwoWritersDoNotMeet) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Safetensors.h"
+#include "test/support/MemoryFile.h"
 #include "test/support/Mutate.h"
 #include "test/support/TemporaryFolder.h"
 #include "test/support/ZipWriter.h"
@@ -26,8 +27,8 @@ const std::string kGood =
 
 /// Opens the file and reads all of it; the message after the path.
 std::string messageFor(const std::string &bytes) {
-  TemporaryFolder folder;
-  std::string path = folder.write("a.safetensors", bytes);
+  MemoryFile stored(bytes);
+  std::string path = stored.path();
   Expected<Safetensors> file = Safetensors::open(path);
   if (!file) {
     EXPECT_TRUE(file.message().starts_with(path)) << file.message();

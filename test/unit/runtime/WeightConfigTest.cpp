@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/WeightConfig.h"
-#include "test/support/TemporaryFolder.h"
+#include "test/support/MemoryFile.h"
+#include "test/support/Mutate.h"
 #include "test/support/ZipWriter.h"
 
 #include <gtest/gtest.h>
@@ -34,15 +35,14 @@ struct Config {
 
 constexpr size_t kWeightBytes = 2 * 3 * 4;
 
-/// The tensors of an archive with `config` and one record of `bytes` bytes, or
-/// the message after the path.
-Expected<std::vector<ArchivedTensor>> read(const Config &config,
-                                           size_t bytes = kWeightBytes) {
-  TemporaryFolder folder;
-  std::string path = folder.write(
-      "a.pt2",
+/// The tensors of an archive with the config `text` and one record of `bytes`
+/// bytes, or the message after the path.
+Expected<std::vector<ArchivedTensor>> readText(const std::string &text,
+                                               size_t bytes) {
+  MemoryFile file(
       makeZip({{"m/data/weights/weight_0", std::string(bytes, 'x')},
-               {"m/data/weights/model_weights_config.json", config.text()}}));
+               {"m/data/weights/model_weights_config.json", text}}));
+  std::string path = file.path();
   Expected<Archive> archive = Archive::open(path);
   EXPECT_TRUE(archive) << archive.message();
   Expected<std::vector<ArchivedTensor>> tensors =
@@ -50,9 +50,14 @@ Expected<std::vector<ArchivedTensor>> read(const Config &config,
   if (tensors) {
     return tensors;
   }
-  std::string where = path + "(data/weights/model_weights_config.json): ";
+  std::string where = path + "(data/weights/model_weights_config.json):";
   EXPECT_TRUE(tensors.message().starts_with(where)) << tensors.message();
   return Status::error(tensors.message().substr(where.size()));
+}
+
+Expected<std::vector<ArchivedTensor>> read(const Config &config,
+                                           size_t bytes = kWeightBytes) {
+  return readText(config.text(), bytes);
 }
 
 } // namespace
@@ -80,21 +85,23 @@ TEST(WeightConfig, AnEmptyRecordIsAFakeWeight) {
 }
 
 TEST(WeightConfig, F48ARecordShorterThanItsTensor) {
-  EXPECT_EQ(read({}, kWeightBytes - 1).message(),
-            "config[\"a.weight\"]: truncated or corrupt: shape [2, 3] needs 24 "
-            "bytes, entry \"data/weights/weight_0\" has 23");
+  EXPECT_EQ(
+      read({}, kWeightBytes - 1).message(),
+      " config[\"a.weight\"]: truncated or corrupt: shape [2, 3] needs 24 "
+      "bytes, entry \"data/weights/weight_0\" has 23");
   Config shifted;
   shifted.offset = R"({"as_int": 1})";
-  EXPECT_EQ(read(shifted).message(),
-            "config[\"a.weight\"]: truncated or corrupt: shape [2, 3] needs 28 "
-            "bytes, entry \"data/weights/weight_0\" has 24");
+  EXPECT_EQ(
+      read(shifted).message(),
+      " config[\"a.weight\"]: truncated or corrupt: shape [2, 3] needs 28 "
+      "bytes, entry \"data/weights/weight_0\" has 24");
 }
 
 TEST(WeightConfig, RefusesPickles) {
   Config config;
   config.usePickle = "true";
   EXPECT_EQ(read(config).message(),
-            "config[\"a.weight\"]: stored as a pickle, which is not read "
+            " config[\"a.weight\"]: stored as a pickle, which is not read "
             "because it can run code; expected a plain tensor");
 }
 
@@ -102,7 +109,7 @@ TEST(WeightConfig, RefusesSymbolicSizes) {
   Config config;
   config.sizes = R"([{"as_expr": {"expr_str": "s0"}}, {"as_int": 3}])";
   EXPECT_EQ(read(config).message(),
-            "config[\"a.weight\"].tensor_meta.sizes[0]: expected a fixed "
+            " config[\"a.weight\"].tensor_meta.sizes[0]: expected a fixed "
             "number, got the symbolic expression {\"expr_str\": \"s0\"}");
 }
 
@@ -110,21 +117,22 @@ TEST(WeightConfig, RefusesSizesThatOverflow) {
   Config config;
   config.sizes = R"([{"as_int": 4294967296}, {"as_int": 4294967296}])";
   config.strides = R"([{"as_int": 4294967296}, {"as_int": 1}])";
-  EXPECT_EQ(read(config).message(),
-            "config[\"a.weight\"]: shape [4294967296, 4294967296] with strides "
-            "[4294967296, 1] is not that of a tensor");
+  EXPECT_EQ(
+      read(config).message(),
+      " config[\"a.weight\"]: shape [4294967296, 4294967296] with strides "
+      "[4294967296, 1] is not that of a tensor");
 }
 
 TEST(WeightConfig, RefusesUnknownTypesAndLayouts) {
   Config config;
   config.dtype = "29";
   EXPECT_EQ(read(config).message(),
-            "config[\"a.weight\"].tensor_meta: element type 29 of the export "
+            " config[\"a.weight\"].tensor_meta: element type 29 of the export "
             "schema is not supported");
   config = {};
   config.layout = "1";
   EXPECT_EQ(read(config).message(),
-            "config[\"a.weight\"].tensor_meta: expected a strided tensor "
+            " config[\"a.weight\"].tensor_meta: expected a strided tensor "
             "(layout 7), got layout 1");
 }
 
@@ -132,8 +140,17 @@ TEST(WeightConfig, RefusesAMissingRecord) {
   Config config;
   config.recordName = "weight_7";
   EXPECT_EQ(read(config).message(),
-            "config[\"a.weight\"]: the archive has no entry "
+            " config[\"a.weight\"]: the archive has no entry "
             "\"data/weights/weight_7\"");
+}
+
+TEST(WeightConfig, F48SurvivesRandomDamage) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 2000; ++i) {
+    Expected<std::vector<ArchivedTensor>> tensors =
+        readText(mutate(Config().text(), random), kWeightBytes);
+    EXPECT_EQ(tensors.ok(), tensors.message().empty());
+  }
 }
 
 TEST(WeightConfig, ReadsArchivesOfTorch) {
