@@ -198,5 +198,5 @@ void mlir::sfsdp::registerPipelines() {
           (void)errorHandler(message);
         });
       },
-      [](function_ref<void(const detail::PassOptions &)>) {});
+      [](function_ref<void(const mlir::detail::PassOptions &)>) {});
 }
