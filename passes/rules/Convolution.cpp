@@ -31,6 +31,10 @@ struct Geometry {
   int64_t groups = 1;
 };
 
+bool isRowMajor(const TensorLayout &tensor) {
+  return tensor.strides == contiguousStrides(tensor.sizes);
+}
+
 /// A list of one number stands for all dimensions.
 Sizes spread(Sizes list, size_t dims) {
   return list.size() == 1 ? Sizes(dims, list[0]) : list;
@@ -116,12 +120,21 @@ Expected<Sizes> outputSizes(const OperatorCall &call,
   return sizes;
 }
 
-/// The format of results and gradients.
-MemoryFormat formatOf(const Geometry &geometry) {
+/// The format of results and gradients. Which kernel runs, and so the format,
+/// depends on much for other than images with samples: those must be row-major.
+Expected<MemoryFormat> formatOf(const OperatorCall &call,
+                                const Geometry &geometry) {
+  const TensorLayout &input = geometry.input;
+  bool isImage = input.rank() == 4 && input.sizes[0] > 0;
+  if (!isImage && !(isRowMajor(input) && isRowMajor(geometry.weight))) {
+    return refuse(call, "expected a row-major input and weight for sizes " +
+                            shown(input.sizes) + ", got strides " +
+                            shown(input.strides) + " and " +
+                            shown(geometry.weight.strides) +
+                            "; call contiguous() on both");
+  }
   MemoryFormat format = suggestedFormat(geometry.weight);
-  format = format == MemoryFormat::Contiguous ? suggestedFormat(geometry.input)
-                                              : format;
-  return geometry.input.elementCount() == 0 ? MemoryFormat::Contiguous : format;
+  return format == MemoryFormat::Contiguous ? suggestedFormat(input) : format;
 }
 
 ResultLayout freshIn(MemoryFormat format, DType dtype, const Sizes &sizes) {
@@ -137,7 +150,11 @@ Results convolution(const OperatorCall &call) {
   if (!sizes) {
     return sizes.status();
   }
-  return one(freshIn(formatOf(*geometry), geometry->input.dtype, *sizes));
+  Expected<MemoryFormat> format = formatOf(call, *geometry);
+  if (!format) {
+    return format.status();
+  }
+  return one(freshIn(*format, geometry->input.dtype, *sizes));
 }
 
 /// Gradients of input, weight and bias, as the mask asks.
@@ -154,16 +171,19 @@ Results convolutionBackward(const OperatorCall &call) {
     return refuse(call, "expected a gradient of sizes " + shown(*sizes) +
                             ", got " + shown(call.tensor(0).sizes));
   }
+  Expected<MemoryFormat> format = formatOf(call, *geometry);
+  if (!format) {
+    return format.status();
+  }
+  DType dtype = geometry->input.dtype;
   std::vector<bool> mask = call.booleans(10);
   mask.resize(3);
-  MemoryFormat format = formatOf(*geometry);
-  DType dtype = geometry->input.dtype;
   ResultLayouts results(3);
   if (mask[0]) {
-    results[0] = freshIn(format, dtype, geometry->input.sizes);
+    results[0] = freshIn(*format, dtype, geometry->input.sizes);
   }
   if (mask[1]) {
-    results[1] = freshIn(format, dtype, geometry->weight.sizes);
+    results[1] = freshIn(*format, dtype, geometry->weight.sizes);
   }
   if (mask[2]) {
     results[2] = freshContiguous(dtype, {(*sizes)[1]});

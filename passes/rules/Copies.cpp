@@ -43,8 +43,9 @@ Results toCopy(const OperatorCall &call) {
                 call.memoryFormat(6));
 }
 
+/// lift_fresh_copy: row-major.
 Results liftFreshCopy(const OperatorCall &call) {
-  return copyIn(call, call.tensor(0).dtype, std::nullopt);
+  return copyIn(call, call.tensor(0).dtype, MemoryFormat::Contiguous);
 }
 
 //===----------------------------------------------------------------------===//

@@ -48,10 +48,10 @@ Results dropoutBackward(const OperatorCall &call) {
   return one(fresh(std::move(*result)));
 }
 
-/// bernoulli: of the shape and type of `self`.
+/// bernoulli: row-major, of the sizes and type of `self`.
 Results bernoulli(const OperatorCall &call) {
   const TensorLayout &self = call.tensor(0);
-  return one(fresh(emptyLike(self, self.dtype)));
+  return one(freshContiguous(self.dtype, self.sizes));
 }
 
 constexpr Rule kRules[] = {

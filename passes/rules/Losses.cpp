@@ -111,6 +111,12 @@ Results lossBackward(const OperatorCall &call) {
   return one(freshContiguous(self.dtype, self.sizes));
 }
 
+/// nll_loss2d_backward keeps the strides of `self`.
+Results imageLossBackward(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(1);
+  return one(fresh(emptyLike(self, self.dtype)));
+}
+
 Results mseLoss(const OperatorCall &call) {
   const TensorLayout &self = call.tensor(0);
   const TensorLayout &target = call.tensor(1);
@@ -145,7 +151,7 @@ constexpr Rule kRules[] = {
     backwardRule("_softmax_backward_data.default", softmaxBackward),
     rule("mse_loss.default", mseLoss),
     backwardRule("mse_loss_backward.default", lossBackward),
-    backwardRule("nll_loss2d_backward.default", lossBackward),
+    backwardRule("nll_loss2d_backward.default", imageLossBackward),
     rule("nll_loss2d_forward.default", nllLoss2d),
     backwardRule("nll_loss_backward.default", lossBackward),
     rule("nll_loss_forward.default", nllLoss),

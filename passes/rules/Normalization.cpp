@@ -14,6 +14,7 @@
 #include "passes/rules/Results.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace sfsdp::rules {
 
@@ -21,11 +22,16 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-/// The type of statistics: that of the parameter at `index`, so that bf16
-/// inputs with f32 parameters keep f32 statistics.
-DType statisticsType(const OperatorCall &call, size_t index) {
-  const TensorLayout *parameter = call.optionalTensor(index);
-  return parameter == nullptr ? call.tensor(0).dtype : parameter->dtype;
+/// The type of statistics: that of the first argument at `indices` that is
+/// there, so that bf16 inputs with f32 parameters keep f32 statistics.
+DType statisticsType(const OperatorCall &call,
+                     std::initializer_list<size_t> indices) {
+  for (size_t index : indices) {
+    if (const TensorLayout *parameter = call.optionalTensor(index)) {
+      return parameter->dtype;
+    }
+  }
+  return call.tensor(0).dtype;
 }
 
 //===----------------------------------------------------------------------===//
@@ -65,7 +71,7 @@ Results layerNorm(const OperatorCall &call) {
                               shown(parameter->sizes));
     }
   }
-  DType statistics = statisticsType(call, 2);
+  DType statistics = statisticsType(call, {2});
   return ResultLayouts{freshContiguous(input.dtype, input.sizes),
                        freshContiguous(statistics, *rows),
                        freshContiguous(statistics, *rows)};
@@ -86,7 +92,7 @@ Results layerNormBackward(const OperatorCall &call) {
                             ", got " + shown(input.sizes));
   }
   std::vector<bool> mask = call.booleans(7);
-  DType parameters = statisticsType(call, 5);
+  DType parameters = statisticsType(call, {5});
   return ResultLayouts{
       ifAsked(mask, 0, freshContiguous(input.dtype, input.sizes)),
       ifAsked(mask, 1, freshContiguous(parameters, normalized)),
@@ -118,29 +124,29 @@ Status checkChannels(const OperatorCall &call) {
 }
 
 /// (output, saved mean, saved rstd): the saved ones are empty in evaluation.
-Results batchNorm(const OperatorCall &call, bool trains) {
+Results batchNorm(const OperatorCall &call, bool trains, DType statistics) {
   if (Status status = checkChannels(call); !status.ok()) {
     return status;
   }
   const TensorLayout &input = call.tensor(0);
   Sizes saved = {trains ? input.sizes[1] : 0};
-  DType statistics = statisticsType(call, 1);
   return ResultLayouts{fresh(likeImages(input)),
                        freshContiguous(statistics, saved),
                        freshContiguous(statistics, saved)};
 }
 
 Results batchNormWithoutStatistics(const OperatorCall &call) {
-  return batchNorm(call, call.boolean(3));
+  return batchNorm(call, call.boolean(3), statisticsType(call, {1, 2}));
 }
 
 Results batchNormInEvaluation(const OperatorCall &call) {
-  return batchNorm(call, /*trains=*/false);
+  return batchNorm(call, /*trains=*/false, statisticsType(call, {1, 2, 3, 4}));
 }
 
 /// Also returns the updated running mean and variance.
 Results functionalBatchNorm(const OperatorCall &call) {
-  Results results = batchNorm(call, call.boolean(5));
+  Results results =
+      batchNorm(call, call.boolean(5), statisticsType(call, {1, 2, 3, 4}));
   if (!results) {
     return results;
   }
@@ -158,7 +164,7 @@ Results batchNormBackward(const OperatorCall &call) {
                             shown(input.sizes));
   }
   std::vector<bool> mask = call.booleans(9);
-  DType parameters = statisticsType(call, 2);
+  DType parameters = statisticsType(call, {2, 3, 4});
   Sizes channels = {input.sizes[1]};
   return ResultLayouts{ifAsked(mask, 0, fresh(likeImages(input))),
                        ifAsked(mask, 1, freshContiguous(parameters, channels)),

@@ -13,8 +13,9 @@ alone when no graph is given). A file is a list of
 
 A tensor is DTYPE[SIZES], followed by |STRIDES inside the brackets unless it is
 row-major. A result that shares the storage of argument I, O elements on, ends
-in @I+O; @? says that the call was too large to run, so that its strides are
-what tracing said and its storage is unknown. null is None among arguments, an absent result among results, and
+in @I+O; @? says that strides where a size is 1, and the storage, are not
+certain, because the call was too large to run or a kernel leaves them to
+chance. null is None among arguments, an absent result among results, and
 "PyTorch refuses this" in place of results. Arguments at the end that have their
 default are left out; other kinds of arguments are one-key objects.
 
@@ -175,13 +176,17 @@ class Recorder:
     def __init__(self):
         self.lines = {}
 
-    def call(self, name, *arguments):
+    def call(self, name, *arguments, uncertain=()):
         """Records the call; one that PyTorch refuses is left out, because the
-        reason may be that it has no kernel for a type."""
+        reason may be that it has no kernel for a type. The results of index
+        `uncertain` get the mark for that."""
         try:
-            self.add(name, arguments, run(name, arguments))
+            results = run(name, arguments)
         except (RuntimeError, IndexError, NotImplementedError):
-            pass
+            return
+        for index in uncertain:
+            results[index] = results[index] and results[index] + "@?"
+        self.add(name, arguments, results)
 
     def refused(self, name, *arguments):
         """Records a call that PyTorch must refuse."""
