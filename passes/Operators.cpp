@@ -72,9 +72,18 @@ Value mlir::sfsdp::castTo(OpBuilder &builder, Location loc, Value value,
   if (type.getElementType() == elementType) {
     return value;
   }
-  return call(builder, loc, "_to_copy.default", value,
-              {TypeAttr::get(elementType)},
-              tensorType(type.getShape(), elementType, stridesOf(type)), scope);
+  if (isDense(type)) {
+    return call(
+        builder, loc, "_to_copy.default", value, {TypeAttr::get(elementType)},
+        tensorType(type.getShape(), elementType, stridesOf(type)), scope);
+  }
+  // self, dtype, layout, device, pin_memory, non_blocking, memory_format
+  Attribute none = builder.getUnitAttr();
+  return call(
+      builder, loc, "_to_copy.default", value,
+      {TypeAttr::get(elementType), none, none, none, builder.getBoolAttr(false),
+       MemoryFormatAttr::get(builder.getContext(), MemoryFormat::Contiguous)},
+      RankedTensorType::get(type.getShape(), elementType), scope);
 }
 
 /// The dimensions of `type` from the largest stride to the smallest.
@@ -112,6 +121,9 @@ static Value contiguousClone(OpBuilder &builder, Location loc, Value value,
 
 Value mlir::sfsdp::cloneOf(OpBuilder &builder, Location loc, Value value,
                            ScopeAttr scope) {
+  if (!isDense(typeOf(value))) {
+    return contiguousClone(builder, loc, value, scope);
+  }
   return call(
       builder, loc, "clone.default", value,
       {MemoryFormatAttr::get(builder.getContext(), MemoryFormat::Preserve)},

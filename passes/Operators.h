@@ -36,8 +36,8 @@ bool isIdentity(Operation *op);
 // Operators that passes make, before the insertion point of `builder`
 //===----------------------------------------------------------------------===//
 
-/// `value` converted to `elementType` in its own strides, which are dense;
-/// `value` itself when it has that type.
+/// `value` converted to `elementType`, in its own strides if they are dense and
+/// contiguous otherwise; `value` itself when it has that type.
 Value castTo(OpBuilder &builder, Location loc, Value value, Type elementType,
              ScopeAttr scope);
 
@@ -46,7 +46,8 @@ Value castTo(OpBuilder &builder, Location loc, Value value, Type elementType,
 Value copyTo(OpBuilder &builder, Location loc, Value value,
              RankedTensorType type, ScopeAttr scope);
 
-/// `value` copied into fresh memory of the same type, which is dense.
+/// `value` copied into fresh memory, in its own strides if they are dense and
+/// contiguous otherwise.
 Value cloneOf(OpBuilder &builder, Location loc, Value value, ScopeAttr scope);
 
 /// `value` divided by `divisor`, element by element.

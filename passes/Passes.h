@@ -18,6 +18,8 @@ namespace mlir::sfsdp {
 
 enum class ShardMode { Replicate, FullyShard, HybridShard };
 enum class Reshard { Always, Never };
+enum class Optimizer { None, Sgd, Adam, AdamW };
+enum class StepResults { None, Gradients };
 
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
