@@ -33,19 +33,18 @@ Results dropout(const OperatorCall &call) {
                        fresh(mask)};
 }
 
-/// grad * (mask.type_as(grad) * scale).
+/// grad * mask * scale.
 Results dropoutBackward(const OperatorCall &call) {
   const TensorLayout &grad = call.tensor(0);
-  TensorLayout factor = castTo(call.tensor(1), grad.dtype);
-  TensorLayout number = contiguousLayout(grad.dtype, {});
-  factor = *elementwiseLayout(grad.dtype, {factor, number});
-  std::optional<TensorLayout> result =
-      elementwiseLayout(grad.dtype, {grad, factor});
-  if (!result) {
+  const TensorLayout &mask = call.tensor(1);
+  std::optional<TensorLayout> masked =
+      elementwiseLayout(grad.dtype, {grad, castTo(mask, grad.dtype)});
+  if (!masked) {
     return refuse(call, "sizes " + shown(grad.sizes) + " and " +
-                            shown(factor.sizes) + " do not broadcast");
+                            shown(mask.sizes) + " do not broadcast");
   }
-  return one(fresh(std::move(*result)));
+  TensorLayout scale = contiguousLayout(grad.dtype, {});
+  return one(fresh(*elementwiseLayout(grad.dtype, {*masked, scale})));
 }
 
 /// bernoulli: row-major, of the sizes and type of `self`.

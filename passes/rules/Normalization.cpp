@@ -103,15 +103,29 @@ Results layerNormBackward(const OperatorCall &call) {
 // Batch normalization
 //===----------------------------------------------------------------------===//
 
-/// The format in which the result is written: that of a dense input, else what
-/// its strides suggest.
-TensorLayout likeImages(const TensorLayout &input) {
-  MemoryFormat format = suggestedFormat(input);
-  for (MemoryFormat candidate :
-       {MemoryFormat::ChannelsLast3d, MemoryFormat::ChannelsLast,
-        MemoryFormat::Contiguous}) {
-    format = isContiguousIn(input, candidate) ? candidate : format;
+constexpr MemoryFormat kFormats[] = {MemoryFormat::Contiguous,
+                                     MemoryFormat::ChannelsLast,
+                                     MemoryFormat::ChannelsLast3d};
+
+/// The first format in which `tensor` is dense.
+std::optional<MemoryFormat> denseFormat(const TensorLayout &tensor) {
+  for (MemoryFormat format : kFormats) {
+    if (isContiguousIn(tensor, format)) {
+      return format;
+    }
   }
+  return std::nullopt;
+}
+
+/// A result like `input`: in the format in which it is dense, else in the one
+/// that its strides suggest. `other` is read beside it and must be dense and
+/// suggest the same for the former.
+TensorLayout likeImages(const TensorLayout &input, const TensorLayout &other) {
+  MemoryFormat suggested = suggestedFormat(input);
+  std::optional<MemoryFormat> dense = denseFormat(input);
+  bool isFast =
+      dense && denseFormat(other) && suggestedFormat(other) == suggested;
+  MemoryFormat format = isFast ? *dense : suggested;
   return {input.dtype, input.sizes, *stridesIn(format, input.sizes)};
 }
 
@@ -130,7 +144,7 @@ Results batchNorm(const OperatorCall &call, bool trains, DType statistics) {
   }
   const TensorLayout &input = call.tensor(0);
   Sizes saved = {trains ? input.sizes[1] : 0};
-  return ResultLayouts{fresh(likeImages(input)),
+  return ResultLayouts{fresh(likeImages(input, input)),
                        freshContiguous(statistics, saved),
                        freshContiguous(statistics, saved)};
 }
@@ -166,9 +180,10 @@ Results batchNormBackward(const OperatorCall &call) {
   std::vector<bool> mask = call.booleans(9);
   DType parameters = statisticsType(call, {2, 3, 4});
   Sizes channels = {input.sizes[1]};
-  return ResultLayouts{ifAsked(mask, 0, fresh(likeImages(input))),
-                       ifAsked(mask, 1, freshContiguous(parameters, channels)),
-                       ifAsked(mask, 2, freshContiguous(parameters, channels))};
+  return ResultLayouts{
+      ifAsked(mask, 0, fresh(likeImages(input, call.tensor(0)))),
+      ifAsked(mask, 1, freshContiguous(parameters, channels)),
+      ifAsked(mask, 2, freshContiguous(parameters, channels))};
 }
 
 /// Statistics, then scale and shift: about 5 FLOPs per element.
