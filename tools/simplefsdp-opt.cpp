@@ -1,5 +1,4 @@
-//===- simplefsdp-opt.cpp - The compiler's command line
-//--------------------===//
+//===- simplefsdp-opt.cpp - The compiler's command line -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // mlir-opt for training graphs: reads a captured graph or IR, runs passes,
@@ -10,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Sfsdp.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -17,6 +17,7 @@
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/Version.h"
+#include "passes/import/Import.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -32,7 +33,32 @@ struct Flags {
       llvm::cl::desc("Write the plan of the result to this file; the IR is "
                      "then printed to the file of -o only"),
       llvm::cl::value_desc("file")};
+  llvm::cl::list<std::string> allowOp{
+      "allow-op",
+      llvm::cl::desc("Import calls of this operator of your own, given by its "
+                     "schema: \"mylib::scale(Tensor x) -> Tensor\""),
+      llvm::cl::value_desc("schema")};
 };
+
+/// Replaces `input`, a captured graph, by the IR that it imports to.
+LogicalResult importInput(std::unique_ptr<llvm::MemoryBuffer> &input,
+                          const std::string &path, const Flags &flags,
+                          const DialectRegistry &registry) {
+  MLIRContext context(registry);
+  sfsdp::ImportOptions options;
+  options.allowedOperators.assign(flags.allowOp.begin(), flags.allowOp.end());
+  OwningOpRef<ModuleOp> module = sfsdp::importGraph(path, context, options);
+  if (!module) {
+    return failure();
+  }
+  std::string bytecode;
+  llvm::raw_string_ostream stream(bytecode);
+  if (failed(writeBytecodeToFile(*module, stream))) {
+    return failure();
+  }
+  input = llvm::MemoryBuffer::getMemBufferCopy(bytecode, path);
+  return success();
+}
 
 /// Adds --sfsdp-emit-plan after what the command line asks for.
 void appendEmitPlan(MlirOptMainConfig &config, const std::string &path) {
@@ -72,6 +98,10 @@ LogicalResult run(int argc, char **argv) {
       openInputFile(inputName, &message);
   if (!input) {
     llvm::WithColor::error() << message << "\n";
+    return failure();
+  }
+  if (sfsdp::looksLikeArchive(input->getBuffer()) &&
+      failed(importInput(input, inputName, flags, registry))) {
     return failure();
   }
   if (plansOnly) {
