@@ -12,9 +12,12 @@
 //   all_to_all      one all-to-all
 //   broadcast       one broadcast
 //
-// Each block starts with a stamp of its call. Ranks that are at another call of
-// the same size would otherwise go on with wrong values; blocks of different
-// sizes are for the library to refuse. The stamp is not counted as traffic.
+// Ranks that are at different calls must not go on with wrong values. Each
+// block starts with a stamp of its call, which the receiver compares. Blocks of
+// different sizes are worse: Gloo ends the process. So the first calls of a
+// group exchange their stamps before their data; that is at least the first
+// step of most programs, which the later ones repeat. Stamps do not count as
+// traffic.
 //
 // The staging buffers grow to the largest bucket and stay; the library never
 // sees the buffers of a call, so a thread of it that outlives a failure does no
