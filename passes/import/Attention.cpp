@@ -9,6 +9,7 @@
 
 #include "passes/AttentionKernels.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace sfsdp::exported {
@@ -35,6 +36,7 @@ constexpr size_t kGradientCount = 1;
 constexpr size_t kInputCount = 3;
 constexpr size_t kOutputOperand = 4;
 constexpr size_t kSavedOperand = 5;
+constexpr size_t kBackwardInputs = 6;
 
 std::string describeCall(const CapturedCall &call) {
   std::string text = "node \"" + call.node + "\"";
@@ -69,18 +71,27 @@ private:
         continue;
       }
       producers[*result] = index;
-      if (call.rule != nullptr && call.rule->isIdentity) {
+      if (call.rule != nullptr && call.rule->isIdentity &&
+          !call.operands.empty()) {
         origins[*result] = origins[call.operands.front()];
       }
     }
     std::string_view name = call.call.schema->name;
-    if (name == rules::kAttentionForward) {
+    if (name == rules::kAttentionForward && isWhole(call, kInputCount)) {
       return markForward(call);
     }
-    if (name == rules::kAttentionBackward) {
+    if (name == rules::kAttentionBackward && isWhole(call, kBackwardInputs)) {
       return markBackward(call);
     }
     return Status();
+  }
+
+  /// Whether all results and the first `inputs` arguments are tensors.
+  static bool isWhole(const CapturedCall &call, size_t inputs) {
+    return call.operands.size() >= inputs &&
+           std::ranges::all_of(call.results, [](const auto &result) {
+             return result.has_value();
+           });
   }
 
   Status markForward(CapturedCall &call) {

@@ -141,28 +141,6 @@ countWritten(const std::vector<rules::Argument> &arguments,
   return count;
 }
 
-//===----------------------------------------------------------------------===//
-// Layouts
-//===----------------------------------------------------------------------===//
-
-/// Whether both put every element at the same place.
-bool haveSamePlaces(const TensorLayout &left, const TensorLayout &right) {
-  if (left.dtype != right.dtype || left.sizes != right.sizes) {
-    return false;
-  }
-  for (size_t dim = 0; dim < left.sizes.size(); ++dim) {
-    if (left.sizes[dim] == 0) {
-      return true;
-    }
-  }
-  for (size_t dim = 0; dim < left.sizes.size(); ++dim) {
-    if (left.sizes[dim] != 1 && left.strides[dim] != right.strides[dim]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 /// Position in `operands` of the tensor that is argument `index`.
 size_t operandOf(const OperatorCall &call, size_t index) {
   size_t position = 0;
@@ -288,7 +266,7 @@ CallResolver::checkLayout(const CapturedCall &call, size_t position,
         (expected ? "a tensor, captured None" : "None, captured a tensor"));
   }
   const TensorLayout &captured = values[*result].layout;
-  if (!haveSamePlaces(captured, expected->tensor)) {
+  if (!rules::isSameLayout(captured, expected->tensor)) {
     return Status::error(subject + "expected the layout " +
                          describeLayout(expected->tensor) + ", captured " +
                          describeLayout(captured));

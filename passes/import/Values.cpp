@@ -7,6 +7,8 @@
 
 #include "passes/import/Values.h"
 
+#include <limits>
+
 namespace sfsdp::exported {
 
 std::string describeSymbol(const Program &program, const Symbol &symbol) {
@@ -35,6 +37,30 @@ std::string describeLayout(const rules::TensorLayout &layout) {
          describeList(layout.strides);
 }
 
+/// Whether 64 bits can count the bytes of the tensor and reach the last one.
+static bool isAddressable(const TensorMetadata &metadata) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kLargestElementBytes = 16;
+  int64_t elements = 1;
+  int64_t last = 0;
+  for (size_t dim = 0; dim < metadata.sizes.size(); ++dim) {
+    int64_t size = metadata.sizes[dim];
+    int64_t stride = metadata.strides[dim];
+    if (size < 0 || stride < 0) {
+      return false;
+    }
+    // An empty dimension must not hide that the others overflow.
+    elements = rules::saturatingProduct(elements, std::max<int64_t>(size, 1));
+    int64_t span =
+        rules::saturatingProduct(std::max<int64_t>(size - 1, 0), stride);
+    if (span > kMost - last) {
+      return false;
+    }
+    last += span;
+  }
+  return std::max(elements, last) < kMost / kLargestElementBytes;
+}
+
 /// The layout that `metadata` gives; an error when a plan can't hold it.
 static Expected<rules::TensorLayout>
 usableLayout(const Program &program, const TensorMetadata &metadata) {
@@ -51,6 +77,10 @@ usableLayout(const Program &program, const TensorMetadata &metadata) {
   }
   if (!metadata.isStrided) {
     return Status::error("is sparse or opaque: expected a strided tensor");
+  }
+  if (!isAddressable(metadata)) {
+    return Status::error("has impossible sizes or strides: expected a tensor "
+                         "that 64 bits can address");
   }
   return rules::TensorLayout{*metadata.dtype, metadata.sizes, metadata.strides};
 }
