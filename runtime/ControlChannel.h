@@ -41,10 +41,13 @@ struct ControlOptions {
   std::chrono::milliseconds settle = std::chrono::seconds(1);
   /// What instruction `op` is, for messages: "all_gather of layers.0". All
   /// ranks run the same program, so one rank can describe another's position.
+  /// Called by any thread.
   std::function<std::string(int64_t op)> describe;
 };
 
-/// One rank's end of the channel.
+/// One rank's end of the channel. Its destruction without goodbye() tells the
+/// other ranks that this one died; a rank that gives up destroys it before it
+/// leaves the process, so that its last words arrive.
 class ControlChannel {
 public:
   virtual ~ControlChannel() = default;
@@ -52,7 +55,9 @@ public:
   /// Opens the channel; all ranks of the job call it. Rank 0 returns when all
   /// have connected. `onFailure` is called once at most, on a thread of the
   /// channel, with the first cause: "rank 2 died at step 3, op 17
-  /// (all_gather of layers.0): …". It must not destroy the channel.
+  /// (all_gather of layers.0): …"; not for a cause that this rank reported
+  /// itself. It may come before open() returns and must not destroy the
+  /// channel.
   static Expected<std::unique_ptr<ControlChannel>>
   open(Store &store, int rank, int worldSize, ControlOptions options,
        std::function<void(const std::string &cause)> onFailure);
