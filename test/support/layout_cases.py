@@ -115,17 +115,17 @@ def view_refusals(record):
 # Element-wise operators
 # ---------------------------------------------------------------------------
 
-UNARY = """abs acos asin atan bitwise_not ceil cos cosh elu erf exp exp2 expm1
-floor gelu hardsigmoid hardtanh isnan leaky_relu log log10 log1p log2
-logical_not neg reciprocal relu round rsqrt sigmoid sign silu sin sinh softplus
-sqrt tan tanh trunc""".split()
+FLOATS_ONLY = """elu gelu hardsigmoid hardtanh leaky_relu silu
+softplus""".split()
+UNARY = """abs acos asin atan ceil cos cosh erf exp exp2 expm1 floor isnan log
+log10 log1p log2 logical_not neg reciprocal relu round rsqrt sigmoid sign sin
+sinh sqrt tan tanh trunc""".split()
 BINARY = """add.Tensor sub.Tensor mul.Tensor div.Tensor maximum.default
-minimum.default bitwise_and.Tensor bitwise_or.Tensor bitwise_xor.Tensor
-eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and.default
+minimum.default eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and.default
 logical_or.default logical_xor.default fmod.Tensor remainder.Tensor
 pow.Tensor_Tensor""".split()
 WITH_NUMBER = """add.Scalar sub.Scalar mul.Scalar div.Scalar rsub.Scalar
-bitwise_and.Scalar bitwise_or.Scalar eq.Scalar ne.Scalar lt.Scalar le.Scalar
+eq.Scalar ne.Scalar lt.Scalar le.Scalar
 gt.Scalar ge.Scalar fmod.Scalar remainder.Scalar pow.Tensor_Scalar""".split()
 TENSOR_WITH_NUMBER = """add.Tensor sub.Tensor mul.Tensor div.Tensor eq.Tensor
 lt.Tensor bitwise_and.Tensor""".split()
@@ -135,9 +135,12 @@ tanh_backward""".split()
 
 def pointwise(record):
     draw = Draw(2)
-    for _ in range(28):
+    for _ in range(32):
         for name in UNARY:
             record.call(f"{name}.default", draw.layout())
+        for name in FLOATS_ONLY:
+            record.call(f"{name}.default", draw.layout(draw.float()))
+        bits(record, draw)
         for name in BINARY:
             pair = operand_pair(draw)
             record.call(name, *pair)
@@ -158,13 +161,22 @@ def pointwise(record):
     pointwise_refusals(record)
 
 
-def operand_pair(draw):
-    dtype = draw.dtype()
+def bits(record, draw):
+    record.call("bitwise_not.default", draw.layout(draw.integer()))
+    for name in ["bitwise_and", "bitwise_or", "bitwise_xor"]:
+        record.call(f"{name}.Tensor", *operand_pair(draw, draw.integer))
+    for name in ["bitwise_and.Scalar", "bitwise_or.Scalar"]:
+        record.call(name, draw.layout(draw.integer()), draw.pick(True, 3))
+
+
+def operand_pair(draw, dtype_of=None):
+    dtype_of = dtype_of or draw.dtype
+    dtype = dtype_of()
     x = draw.layout(dtype)
     same = draw.random.random() < 0.6
     sizes = x.sizes if draw.random.random() < 0.5 else None
     sizes = draw.broadcastable(x.sizes) if sizes is None else sizes
-    y = draw.layout(dtype if same else None, sizes)
+    y = draw.layout(dtype if same else dtype_of(), sizes)
     return (x, y) if draw.random.random() < 0.7 else (y, x)
 
 

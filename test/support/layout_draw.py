@@ -42,6 +42,9 @@ class Draw:
     def float(self):
         return self.random.choice(FLOATS + ["f32"] * 3)
 
+    def integer(self):
+        return self.random.choice(INTEGERS)
+
     def shape(self, least=0, most=5):
         fitting = [shape for shape in SHAPES if least <= len(shape) <= most]
         return self.random.choice(fitting)

@@ -28,7 +28,7 @@ def reductions(record):
         record.call("sum.default", x, dtype)
         record.call("mean.dim", x, dims, keep, dtype)
         record.call("mean.dim", draw.layout("f32", x.sizes), [dim], keep)
-        record.call("mean.default", x)
+        record.call("mean.default", draw.layout(draw.float(), x.sizes), dtype)
         for name in ["amax.default", "amin.default"]:
             record.call(name, x, dims, keep)
         for name in ["max.default", "min.default", "any.default"]:
@@ -128,12 +128,15 @@ def whole(draw, x):
 
 def creation(record):
     draw = Draw(6)
-    for _ in range(24):
+    for _ in range(36):
         sizes = list(draw.shape())
         dtype = draw.pick(None, torch.bfloat16, torch.int64, torch.bool)
         place = draw.pick([], PLACE)
-        for name in ["ones", "zeros", "rand", "randn"]:
+        for name in ["ones", "zeros"]:
             record.call(f"{name}.default", sizes, dtype, *place)
+        floats = draw.pick(None, torch.bfloat16, torch.float64)
+        for name in ["rand", "randn"]:
+            record.call(f"{name}.default", sizes, floats, *place)
         x = draw.layout()
         number = draw.number()
         for name in ["new_ones", "new_zeros", "new_empty"]:
@@ -159,7 +162,7 @@ def creation(record):
         record.call("empty_permuted.default", sizes, order, dtype)
         ranges(record, draw, dtype)
         record.call("randint.default", 5, sizes)
-        record.call("randint.low", -2, 5, sizes, dtype)
+        record.call("randint.low", -2, draw.pick(5, 7), sizes, dtype)
         record.call("randperm.default", draw.pick(0, 1, 5))
         record.call("eye.default", draw.pick(0, 1, 5), dtype)
         record.call("linspace.default", 0, number, draw.pick(0, 1, 5), dtype)
