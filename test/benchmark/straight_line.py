@@ -77,6 +77,7 @@ class StraightLine:
     def text(self):
         yield "#include <ATen/core/Tensor.h>"
         yield "#include <ATen/core/List.h>"
+        yield "#include <ATen/ScalarOps.h>"
         for name in sorted(self.headers):
             yield f"#include <ATen/ops/{name}_ops.h>"
         yield INTEGERS
@@ -141,6 +142,8 @@ class StraightLine:
     def typed(self, kind, value):
         if isinstance(value, str) and value.startswith("%"):
             return name_of(value)
+        if kind == "Tensor":
+            return self.number_as_tensor(value)
         if kind in ("List[Tensor]", "List[Optional[Tensor]]"):
             return self.tensor_list(kind, value)
         if kind.startswith("List["):
@@ -154,6 +157,14 @@ class StraightLine:
         if kind == "number":
             return f"at::Scalar({number(value)})"
         return number(value)
+
+    def number_as_tensor(self, value):
+        name = f"c{len(self.constants)}"
+        self.constants.append(
+            f"  static const at::Tensor {name} = "
+            f"at::native::wrapped_scalar_tensor({number(value)});"
+        )
+        return name
 
     def tensor_list(self, kind, values):
         names = [name_of(v) if v else "std::nullopt" for v in values]
@@ -189,7 +200,10 @@ def number(value):
 def assignment(results, schema, call):
     """Lines that run `call` and keep its results."""
     names = [name_of(value) if value else "std::ignore" for value in results]
-    if len(schema.returns) == 1 and "[]" in str(schema.returns[0].type):
+    if (
+        len(schema.returns) == 1
+        and str(schema.returns[0].type) == "List[Tensor]"
+    ):
         return (
             ["  {", f"    auto list = {call};"]
             + [
