@@ -1,5 +1,4 @@
-//===- Layout.cpp - Tensor types with strides
-//------------------------------===//
+//===- Layout.cpp - Tensor types with strides -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // See Layout.h.

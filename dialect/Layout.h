@@ -1,5 +1,4 @@
-//===- Layout.h - Tensor types with strides
-//--------------------------------===//
+//===- Layout.h - Tensor types with strides ---------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A tensor type carries strides as its encoding unless it is contiguous; these

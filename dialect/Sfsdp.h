@@ -1,5 +1,4 @@
-//===- Sfsdp.h - The sfsdp dialect
-//-----------------------------------------===//
+//===- Sfsdp.h - The sfsdp dialect ------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Everything that a user of the dialect includes. What each operation,

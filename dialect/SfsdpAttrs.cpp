@@ -1,5 +1,4 @@
-//===- SfsdpAttrs.cpp - Parsing, printing, checking of attributes
-//----------===//
+//===- SfsdpAttrs.cpp - Parsing, printing, checking of attributes ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Custom forms where a list of pairs or optional words has no declarative one.

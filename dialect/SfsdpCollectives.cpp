@@ -1,5 +1,4 @@
-//===- SfsdpCollectives.cpp - Collectives over mesh axes
-//-------------------===//
+//===- SfsdpCollectives.cpp - Collectives over mesh axes ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One checker serves both forms of a collective: it sees operands and member

@@ -1,5 +1,4 @@
-//===- SfsdpDialect.cpp - Registration and discardable attributes
-//----------===//
+//===- SfsdpDialect.cpp - Registration and discardable attributes ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/dialect/module.mlir and module-invalid.mlir.

@@ -1,5 +1,4 @@
-//===- SfsdpOps.cpp - Operators, scalars, optimizer updates
-//----------------===//
+//===- SfsdpOps.cpp - Operators, scalars, optimizer updates ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Parsing, printing and checking. Each verifier follows the constraint list of

@@ -1,5 +1,4 @@
-//===- EmitPlan.cpp - Write the plan of a training step
-//--------------------===//
+//===- EmitPlan.cpp - Write the plan of a training step -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tables from the IR, lifetimes from the tables, proofs from both, one file.

@@ -1,5 +1,4 @@
-//===- Pipelines.cpp - The whole compiler as one option
-//--------------------===//
+//===- Pipelines.cpp - The whole compiler as one option -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One table says which pass takes which option and what its default is; the

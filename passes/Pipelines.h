@@ -1,5 +1,4 @@
-//===- Pipelines.h - The whole compiler as one option
-//----------------------===//
+//===- Pipelines.h - The whole compiler as one option -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `--simplefsdp="mesh=dp:2 mode=fully_shard …"`: every pass in its order, every

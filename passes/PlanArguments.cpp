@@ -1,5 +1,4 @@
-//===- PlanArguments.cpp - Attributes as the plan spells them
-//--------------===//
+//===- PlanArguments.cpp - Attributes as the plan spells them -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // See PlanArguments.h.

@@ -1,5 +1,4 @@
-//===- PlanArguments.h - Attributes as the plan spells them
-//----------------===//
+//===- PlanArguments.h - Attributes as the plan spells them -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Conversions without state between the dialect's attributes and the plan's.

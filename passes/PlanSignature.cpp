@@ -1,5 +1,4 @@
-//===- PlanSignature.cpp - Arguments, results and memory of a plan
-//---------===//
+//===- PlanSignature.cpp - Arguments, results and memory of a plan --------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // See PlanTableBuilder.h.

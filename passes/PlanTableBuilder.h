@@ -1,5 +1,4 @@
-//===- PlanTableBuilder.h - State of the translation to a plan
-//-------------===//
+//===- PlanTableBuilder.h - State of the translation to a plan --*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The class behind buildPlanTables. PlanSignature.cpp fills arguments, results

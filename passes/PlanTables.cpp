@@ -1,5 +1,4 @@
-//===- PlanTables.cpp - From IR to the tables of a plan
-//--------------------===//
+//===- PlanTables.cpp - From IR to the tables of a plan -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // See PlanTables.h and PlanTableBuilder.h.

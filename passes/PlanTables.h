@@ -1,5 +1,4 @@
-//===- PlanTables.h - From IR to the tables of a plan
-//----------------------===//
+//===- PlanTables.h - From IR to the tables of a plan -----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Translates a verified @train_step into the arguments, values, scalars and

@@ -1,5 +1,4 @@
-//===- Version.h - Version of the compiler
-//---------------------------------===//
+//===- Version.h - Version of the compiler ----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/tools/version.test.

@@ -1,5 +1,4 @@
-//===- Agreement.cpp - All ranks were started alike
-//------------------------===//
+//===- Agreement.cpp - All ranks were started alike -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every rank sets its record in the store; rank 0 compares them and sets the

@@ -1,5 +1,4 @@
-//===- Allocator.cpp - Tensors live in counted memory
-//----------------------===//
+//===- Allocator.cpp - Tensors live in counted memory ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Some kernels use the raw interface of allocators, which wants the deleter's

@@ -1,5 +1,4 @@
-//===- Allocator.h - Tensors live in counted memory --------------*- C++
-//-*-===//
+//===- Allocator.h - Tensors live in counted memory -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Puts RankMemory in the place of LibTorch's CPU allocator.

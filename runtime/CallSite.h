@@ -1,5 +1,4 @@
-//===- CallSite.h - One kernel call, made ready ------------------*- C++
-//-*-===//
+//===- CallSite.h - One kernel call, made ready -----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Everything about a kernel call that does not change from step to step is done

@@ -1,5 +1,4 @@
-//===- Chunk.h - How rows are split over ranks -------------------*- C++
-//-*-===//
+//===- Chunk.h - How rows are split over ranks ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The chunk rule: of `rows` rows over n ranks, rank r owns rows

@@ -1,5 +1,4 @@
-//===- ControlChannel.cpp - Who died first, where and why
-//------------------===//
+//===- ControlChannel.cpp - Who died first, where and why -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the rank's own threads call: opening, reporting, leaving. They leave

@@ -1,5 +1,4 @@
-//===- ControlHub.cpp - The loop of the control channel
-//--------------------===//
+//===- ControlHub.cpp - The loop of the control channel -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Everything here runs on the hub's own thread. Nothing in it blocks but poll.

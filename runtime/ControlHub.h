@@ -1,5 +1,4 @@
-//===- ControlHub.h - One rank's end of the control channel
-//----------------===//
+//===- ControlHub.h - One rank's end of the control channel -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One thread per rank runs a loop over its connections: rank 0 has one to every

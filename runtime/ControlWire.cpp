@@ -1,5 +1,4 @@
-//===- ControlWire.cpp - Frames of the control channel
-//---------------------===//
+//===- ControlWire.cpp - Frames of the control channel --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A frame is a header of fixed size and a text.

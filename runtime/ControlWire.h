@@ -1,5 +1,4 @@
-//===- ControlWire.h - Frames of the control channel
-//-----------------------===//
+//===- ControlWire.h - Frames of the control channel ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Small messages over a TCP connection that nobody may block on. All ranks run

@@ -1,5 +1,4 @@
-//===- Executor.cpp - Runs the program of a plan
-//---------------------------===//
+//===- Executor.cpp - Runs the program of a plan --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A value is a slot that holds a tensor from its definition to the free of its

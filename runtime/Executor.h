@@ -1,5 +1,4 @@
-//===- Executor.h - Runs the program of a plan -------------------*- C++
-//-*-===//
+//===- Executor.h - Runs the program of a plan ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One rank's program and its memory. Preparation resolves every operator and

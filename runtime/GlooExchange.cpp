@@ -1,5 +1,4 @@
-//===- GlooExchange.cpp - Blocks of bytes over Gloo
-//------------------------===//
+//===- GlooExchange.cpp - Blocks of bytes over Gloo -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The one translation unit that includes c10d's Gloo backend. Everything

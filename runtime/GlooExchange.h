@@ -1,5 +1,4 @@
-//===- GlooExchange.h - Blocks of bytes over Gloo
-//--------------------------===//
+//===- GlooExchange.h - Blocks of bytes over Gloo ---------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The part of the Gloo transport that includes LibTorch.

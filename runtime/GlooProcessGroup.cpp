@@ -1,5 +1,4 @@
-//===- GlooProcessGroup.cpp - Collectives over Gloo
-//------------------------===//
+//===- GlooProcessGroup.cpp - Collectives over Gloo -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Puts the parts together: a lane (ThreadedProcessGroup), packing and ordered

@@ -1,5 +1,4 @@
-//===- Kernels.cpp - The runtime's own kernels
-//-----------------------------===//
+//===- Kernels.cpp - The runtime's own kernels ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Optimizers do what torch.optim does with foreach=False, fused=False (read in

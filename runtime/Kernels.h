@@ -1,5 +1,4 @@
-//===- Kernels.h - The runtime's own kernels ---------------------*- C++
-//-*-===//
+//===- Kernels.h - The runtime's own kernels --------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Kernels that a plan names "sfsdp::…", where one meaning needs several

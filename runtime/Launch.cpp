@@ -1,5 +1,4 @@
-//===- Launch.cpp - Local ranks as child processes
-//-------------------------===//
+//===- Launch.cpp - Local ranks as child processes ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The parent opens the listening socket of the job's store on a free loopback

@@ -1,5 +1,4 @@
-//===- LaunchEnvironment.cpp - The place that a launcher gave us
-//-----------===//
+//===- LaunchEnvironment.cpp - The place that a launcher gave us ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // torchrun names everything. Slurm and mpirun give a rank; where the ranks meet

@@ -1,5 +1,4 @@
-//===- LayoutCheck.cpp - Kernels return what the plan says
-//-----------------===//
+//===- LayoutCheck.cpp - Kernels return what the plan says ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Strides of dimensions with one element, and of empty tensors, mean nothing

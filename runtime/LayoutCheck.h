@@ -1,5 +1,4 @@
-//===- LayoutCheck.h - Kernels return what the plan says ---------*- C++
-//-*-===//
+//===- LayoutCheck.h - Kernels return what the plan says --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The plan's lifetimes and memory are proved for the layouts that the compiler

@@ -1,5 +1,4 @@
-//===- MeshPosition.cpp - Where a rank stands in the mesh
-//------------------===//
+//===- MeshPosition.cpp - Where a rank stands in the mesh -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Mesh positions are numbered row-major, the last axis fastest.

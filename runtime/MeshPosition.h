@@ -1,5 +1,4 @@
-//===- MeshPosition.h - Where a rank stands in the mesh ----------*- C++
-//-*-===//
+//===- MeshPosition.h - Where a rank stands in the mesh ---------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The only place where a rank's number becomes coordinates and groups: plans

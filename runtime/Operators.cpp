@@ -1,5 +1,4 @@
-//===- Operators.cpp - Operators that a plan may call
-//----------------------===//
+//===- Operators.cpp - Operators that a plan may call ---------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Names are grouped by family and searched once per call site at load. Random

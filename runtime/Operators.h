@@ -1,5 +1,4 @@
-//===- Operators.h - Operators that a plan may call --------------*- C++
-//-*-===//
+//===- Operators.h - Operators that a plan may call -------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An operator name in a file is input: some operators read and write files, or

@@ -1,5 +1,4 @@
-//===- PackedCarrier.cpp - Collectives on top of byte exchanges
-//------------===//
+//===- PackedCarrier.cpp - Collectives on top of byte exchanges -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A block is the part of a bucket that goes to or comes from one rank:

@@ -1,5 +1,4 @@
-//===- PackedCarrier.h - Collectives on top of byte exchanges
-//--------------===//
+//===- PackedCarrier.h - Collectives on top of byte exchanges ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A carrier for libraries that move bytes between processes: it packs the

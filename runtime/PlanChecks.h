@@ -1,5 +1,4 @@
-//===- PlanChecks.h - The parts of the plan verifier -------------*- C++
-//-*-===//
+//===- PlanChecks.h - The parts of the plan verifier ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Internal to the verifier of plans.

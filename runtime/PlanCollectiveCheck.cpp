@@ -1,5 +1,4 @@
-//===- PlanCollectiveCheck.cpp - A collective moves what it says
-//-----------===//
+//===- PlanCollectiveCheck.cpp - A collective moves what it says ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Members are checked against the chunk rule of the group, so that no transport

@@ -1,5 +1,4 @@
-//===- PlanFields.h - Readers of a plan's smallest parts ---------*- C++
-//-*-===//
+//===- PlanFields.h - Readers of a plan's smallest parts --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Enumerators, counts and references ("%3" names a value, "$3" a scalar) as

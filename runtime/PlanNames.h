@@ -1,5 +1,4 @@
-//===- PlanNames.h - How a plan spells its enumerators -----------*- C++
-//-*-===//
+//===- PlanNames.h - How a plan spells its enumerators ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One table per enumeration of Plan.h, indexed by its value; writer, reader and

@@ -1,5 +1,4 @@
-//===- PlanProgramCheck.cpp - Order, lifetimes, aliasing, memory
-//-----------===//
+//===- PlanProgramCheck.cpp - Order, lifetimes, aliasing, memory ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Walks a program once, as the executor will, and keeps for each value whether

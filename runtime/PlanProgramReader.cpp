@@ -1,5 +1,4 @@
-//===- PlanProgramReader.cpp - Instructions from JSON text
-//-----------------===//
+//===- PlanProgramReader.cpp - Instructions from JSON text ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The key that an instruction has says what it does: "call", "start", "wait" or

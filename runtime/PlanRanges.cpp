@@ -1,5 +1,4 @@
-//===- PlanRanges.cpp - Ids and sizes of a plan are in range
-//---------------===//
+//===- PlanRanges.cpp - Ids and sizes of a plan are in range --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // After these checks every id can be used as an index and every size, span and

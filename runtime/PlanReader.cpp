@@ -1,5 +1,4 @@
-//===- PlanReader.cpp - A plan from JSON text
-//------------------------------===//
+//===- PlanReader.cpp - A plan from JSON text -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A plan is input from anywhere: every key is known, every row stands where its

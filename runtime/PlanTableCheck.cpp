@@ -1,5 +1,4 @@
-//===- PlanTableCheck.cpp - Mesh, arguments and results fit together
-//-------===//
+//===- PlanTableCheck.cpp - Mesh, arguments and results fit together ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Whatever can be said about the tables of a plan without looking at its

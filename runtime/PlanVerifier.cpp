@@ -1,5 +1,4 @@
-//===- PlanVerifier.cpp - A plan is safe to execute
-//------------------------===//
+//===- PlanVerifier.cpp - A plan is safe to execute -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Calls the checks in order of dependence, and compares proofs with the plan.

@@ -1,5 +1,4 @@
-//===- PlanVerifier.h - A plan is safe to execute ----------------*- C++
-//-*-===//
+//===- PlanVerifier.h - A plan is safe to execute ---------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Proves again, from the plan alone, what the compiler proved before it wrote

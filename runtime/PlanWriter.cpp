@@ -1,5 +1,4 @@
-//===- PlanWriter.cpp - A plan as JSON text
-//--------------------------------===//
+//===- PlanWriter.cpp - A plan as JSON text -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One table row or instruction stands on one line, so that plans can be read,

@@ -1,5 +1,4 @@
-//===- RankList.cpp - Ranks in messages
-//------------------------------------===//
+//===- RankList.cpp - Ranks in messages -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/unit/runtime/AgreementTest.cpp.

@@ -1,5 +1,4 @@
-//===- RankList.h - Ranks in messages
-//--------------------------------------===//
+//===- RankList.h - Ranks in messages ---------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/unit/runtime/AgreementTest.cpp.

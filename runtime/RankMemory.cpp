@@ -1,5 +1,4 @@
-//===- RankMemory.cpp - Counted and cached memory of one rank
-//--------------===//
+//===- RankMemory.cpp - Counted and cached memory of one rank -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A block is a header of one cache line followed by the data. Classes grow by a

@@ -1,5 +1,4 @@
-//===- RankMemory.h - Counted and cached memory of one rank ------*- C++
-//-*-===//
+//===- RankMemory.h - Counted and cached memory of one rank -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each rank has a RankMemory, also when ranks are threads of one process. It

@@ -1,5 +1,4 @@
-//===- Rendezvous.cpp - The store that all ranks of a job share
-//------------===//
+//===- Rendezvous.cpp - The store that all ranks of a job share -----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The store inside one process, and the view with a prefix.

@@ -1,5 +1,4 @@
-//===- Scalars.cpp - Host values of one step
-//-------------------------------===//
+//===- Scalars.cpp - Host values of one step ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One double operation of C per node, which is what Python's floats do too.

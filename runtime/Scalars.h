@@ -1,5 +1,4 @@
-//===- Scalars.h - Host values of one step -----------------------*- C++
-//-*-===//
+//===- Scalars.h - Host values of one step ----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Learning rates, bias corrections and the like are 64-bit host values,

@@ -1,5 +1,4 @@
-//===- Socket.cpp - TCP sockets of the runtime's own
-//-----------------------===//
+//===- Socket.cpp - TCP sockets of the runtime's own ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/unit/runtime/SocketTest.cpp.

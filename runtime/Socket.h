@@ -1,5 +1,4 @@
-//===- Socket.h - TCP sockets of the runtime's own
-//-------------------------===//
+//===- Socket.h - TCP sockets of the runtime's own --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // For what the runtime serves itself: the store's listening socket and the

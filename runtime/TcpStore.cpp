@@ -1,5 +1,4 @@
-//===- TcpStore.cpp - The store of a job of several processes
-//--------------===//
+//===- TcpStore.cpp - The store of a job of several processes -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // c10d's TCPStore would listen on all interfaces, and report a port in use by a

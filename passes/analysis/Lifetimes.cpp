@@ -1,5 +1,4 @@
-//===- Lifetimes.cpp - When memory is born and freed
-//-----------------------===//
+//===- Lifetimes.cpp - When memory is born and freed ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // See Lifetimes.h.

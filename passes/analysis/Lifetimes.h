@@ -1,5 +1,4 @@
-//===- Lifetimes.h - When memory is born and freed
-//-------------------------===//
+//===- Lifetimes.h - When memory is born and freed --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A storage is born by the first instruction that writes one of its values and

@@ -1,5 +1,4 @@
-//===- Declarations.h - The few names that c10d needs of Gloo
-//--------------===//
+//===- Declarations.h - The few names that c10d needs of Gloo ---*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // torch wheels contain Gloo but not its headers, which

@@ -1,5 +1,4 @@
-//===- GlooTransport.cpp - The Gloo transport for the tests
-//----------------===//
+//===- GlooTransport.cpp - The Gloo transport for the tests ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Ranks are threads of the test, but each has its own sockets.

@@ -1,5 +1,4 @@
-//===- LocalRanks.h - Ranks of a plan as threads ------------------*- C++
-//-*-===//
+//===- LocalRanks.h - Ranks of a plan as threads ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Runs a function once per rank of a plan's mesh, each on a thread of its own

@@ -1,5 +1,4 @@
-//===- LocalTransport.cpp - Transports of one process for the tests
-//--------===//
+//===- LocalTransport.cpp - Transports of one process for the tests -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The local transport, and the packed carrier on top of it: what Gloo's

@@ -1,5 +1,4 @@
-//===- PlanBuilder.cpp - Plans made by hand
-//--------------------------------===//
+//===- PlanBuilder.cpp - Plans made by hand -------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Frees stand right after the last use; everything derived is computed the

@@ -1,5 +1,4 @@
-//===- PlanBuilder.h - Plans made by hand ------------------------*- C++
-//-*-===//
+//===- PlanBuilder.h - Plans made by hand -----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Builds valid plans for tests: the caller names arguments, kernels and

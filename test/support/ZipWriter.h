@@ -1,5 +1,4 @@
-//===- ZipWriter.h - Small zip files for tests
-//-----------------------------===//
+//===- ZipWriter.h - Small zip files for tests ------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Makes the bytes of a zip file with stored entries, in each of the forms that

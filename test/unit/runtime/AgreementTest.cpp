@@ -1,5 +1,4 @@
-//===- AgreementTest.cpp - All ranks were started alike
-//--------------------===//
+//===- AgreementTest.cpp - All ranks were started alike -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Agreement.h"

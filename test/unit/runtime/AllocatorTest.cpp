@@ -1,5 +1,4 @@
-//===- AllocatorTest.cpp - Tensors live in counted memory
-//------------------===//
+//===- AllocatorTest.cpp - Tensors live in counted memory -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Allocator.h"

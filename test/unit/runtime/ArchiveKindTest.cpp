@@ -1,5 +1,4 @@
-//===- ArchiveKindTest.cpp - What kind of archive it is
-//--------------------===//
+//===- ArchiveKindTest.cpp - What kind of archive it is -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Archive.h"

@@ -1,5 +1,4 @@
-//===- ArchiveTest.cpp - Zip archives of stored records
-//--------------------===//
+//===- ArchiveTest.cpp - Zip archives of stored records -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Archive.h"

@@ -1,5 +1,4 @@
-//===- ChunkTest.cpp - How rows are split over ranks
-//-----------------------===//
+//===- ChunkTest.cpp - How rows are split over ranks ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Chunk.h"

@@ -1,5 +1,4 @@
-//===- ControlChannelTest.cpp - Who died first, where and why
-//--------------===//
+//===- ControlChannelTest.cpp - Who died first, where and why -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/ControlChannel.h"

@@ -1,5 +1,4 @@
-//===- ControlWireTest.cpp - Frames of the control channel
-//-----------------===//
+//===- ControlWireTest.cpp - Frames of the control channel ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/ControlWire.h"

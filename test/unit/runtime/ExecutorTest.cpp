@@ -1,5 +1,4 @@
-//===- ExecutorTest.cpp - Runs the program of a plan
-//-----------------------===//
+//===- ExecutorTest.cpp - Runs the program of a plan ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Executor.h"

@@ -1,5 +1,4 @@
-//===- GlooProcessGroupTest.cpp - Collectives over Gloo
-//--------------------===//
+//===- GlooProcessGroupTest.cpp - Collectives over Gloo -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the cases of every transport do not cover: failures of processes and

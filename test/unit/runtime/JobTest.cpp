@@ -1,5 +1,4 @@
-//===- JobTest.cpp - Failures of a whole job
-//-------------------------------===//
+//===- JobTest.cpp - Failures of a whole job ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Launch, store, control channel and Gloo groups together, in real processes:

@@ -1,5 +1,4 @@
-//===- KernelsTest.cpp - The runtime's own kernels
-//-------------------------===//
+//===- KernelsTest.cpp - The runtime's own kernels ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // An element gets the same bits wherever it lies in its buffer: in a shard as

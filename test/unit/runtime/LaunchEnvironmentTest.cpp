@@ -1,5 +1,4 @@
-//===- LaunchEnvironmentTest.cpp - The place that a launcher gave us
-//-------===//
+//===- LaunchEnvironmentTest.cpp - The place that a launcher gave us ------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Launch.h"

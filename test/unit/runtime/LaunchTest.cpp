@@ -1,5 +1,4 @@
-//===- LaunchTest.cpp - Local ranks as child processes
-//---------------------===//
+//===- LaunchTest.cpp - Local ranks as child processes --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Launch.h"

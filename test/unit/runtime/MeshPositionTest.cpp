@@ -1,5 +1,4 @@
-//===- MeshPositionTest.cpp - Where a rank stands in the mesh
-//--------------===//
+//===- MeshPositionTest.cpp - Where a rank stands in the mesh -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/MeshPosition.h"

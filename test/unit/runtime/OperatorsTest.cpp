@@ -1,5 +1,4 @@
-//===- OperatorsTest.cpp - Operators that a plan may call
-//------------------===//
+//===- OperatorsTest.cpp - Operators that a plan may call -----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Operators.h"

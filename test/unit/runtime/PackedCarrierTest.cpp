@@ -1,5 +1,4 @@
-//===- PackedCarrierTest.cpp - Collectives on top of byte exchanges
-//--------===//
+//===- PackedCarrierTest.cpp - Collectives on top of byte exchanges -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The numbers are covered by the cases of every transport; here are the

@@ -1,5 +1,4 @@
-//===- PlanTest.cpp - The file between compiler and runtime
-//----------------===//
+//===- PlanTest.cpp - The file between compiler and runtime ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Plan.h"

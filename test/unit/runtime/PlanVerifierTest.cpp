@@ -1,5 +1,4 @@
-//===- PlanVerifierTest.cpp - A plan is safe to execute
-//--------------------===//
+//===- PlanVerifierTest.cpp - A plan is safe to execute -------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One broken plan per rule. linearStep() on two ranks, sharded, is:

@@ -1,5 +1,4 @@
-//===- RankMemoryTest.cpp - Counted and cached memory of one rank
-//----------===//
+//===- RankMemoryTest.cpp - Counted and cached memory of one rank ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/RankMemory.h"

@@ -1,5 +1,4 @@
-//===- RendezvousTest.cpp - The store that all ranks of a job share
-//--------===//
+//===- RendezvousTest.cpp - The store that all ranks of a job share -------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Rendezvous.h"

@@ -1,5 +1,4 @@
-//===- ScalarsTest.cpp - Host values of one step
-//---------------------------===//
+//===- ScalarsTest.cpp - Host values of one step --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Scalars.h"

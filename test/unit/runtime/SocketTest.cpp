@@ -1,5 +1,4 @@
-//===- SocketTest.cpp - TCP sockets of the runtime's own
-//-------------------===//
+//===- SocketTest.cpp - TCP sockets of the runtime's own ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Socket.h"

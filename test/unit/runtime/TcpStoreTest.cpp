@@ -1,5 +1,4 @@
-//===- TcpStoreTest.cpp - The store of a job of several processes
-//----------===//
+//===- TcpStoreTest.cpp - The store of a job of several processes ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/TcpStore.h"

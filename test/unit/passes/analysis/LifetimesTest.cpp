@@ -1,5 +1,4 @@
-//===- LifetimesTest.cpp - When memory is born and freed
-//-------------------===//
+//===- LifetimesTest.cpp - When memory is born and freed ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "passes/analysis/Lifetimes.h"
