@@ -13,6 +13,8 @@ TOP_LEVEL = re.compile(
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"](?P<path>[^>"]+)[>"]')
 LABEL = re.compile(r"(?<![A-Za-z0-9])(?P<label>[a-z]+(?:_[a-z]+)*_c\d+)(?!\d)")
+# `gather_c1` … `gather_c6` stands for all six.
+RANGE = re.compile(r"`(?P<op>\w+)_c(?P<first>\d+)` … `(?P=op)_c(?P<last>\d+)`")
 DEFINITION = re.compile(r"^def (?P<name>\w+)\s*:\s*(?P<base>\w+)<")
 
 COMPILER_READS = ("Archive.h", "Json.h", "Plan.h", "Status.h")
@@ -116,8 +118,12 @@ def _labels(repository, paths):
     found = {}
     for path in paths:
         for number, line in repository.lines(path):
-            for match in LABEL.finditer(line):
-                found.setdefault(match["label"], (path, number))
+            labels = [match["label"] for match in LABEL.finditer(line)]
+            for span in RANGE.finditer(line):
+                numbers = range(int(span["first"]), int(span["last"]) + 1)
+                labels += [f"{span['op']}_c{n}" for n in numbers]
+            for label in labels:
+                found.setdefault(label, (path, number))
     return found
 
 
