@@ -17,7 +17,7 @@ LABEL = re.compile(r"(?<![A-Za-z0-9])(?P<label>[a-z]+(?:_[a-z]+)*_c\d+)(?!\d)")
 RANGE = re.compile(r"`(?P<op>\w+)_c(?P<first>\d+)` … `(?P=op)_c(?P<last>\d+)`")
 DEFINITION = re.compile(r"^def (?P<name>\w+)\s*:\s*(?P<base>\w+)<")
 
-COMPILER_READS = ("Archive.h", "Json.h", "Plan.h", "Status.h")
+COMPILER_READS = ("Archive.h", "Digest.h", "Json.h", "Plan.h", "Status.h")
 ANALYSIS_READS = ("Json.h", "Plan.h", "Status.h")
 MLIR = ("mlir/", "llvm/")
 TORCH = ("torch/", "ATen/", "c10/")
