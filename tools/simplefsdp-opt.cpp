@@ -40,11 +40,38 @@ struct Flags {
       llvm::cl::value_desc("schema")};
 };
 
+/// Prints "FILE: error: message": a graph file has no lines.
+void printImportDiagnostic(Diagnostic &diagnostic) {
+  auto print = [](Diagnostic &part) {
+    if (auto file = part.getLocation()->findInstanceOf<FileLineColLoc>()) {
+      llvm::errs() << file.getFilename().getValue() << ": ";
+    }
+    switch (part.getSeverity()) {
+    case DiagnosticSeverity::Error:
+      llvm::WithColor::error();
+      break;
+    case DiagnosticSeverity::Warning:
+      llvm::WithColor::warning();
+      break;
+    case DiagnosticSeverity::Note:
+    case DiagnosticSeverity::Remark:
+      llvm::WithColor::note();
+      break;
+    }
+    llvm::errs() << part << "\n";
+  };
+  print(diagnostic);
+  for (Diagnostic &note : diagnostic.getNotes()) {
+    print(note);
+  }
+}
+
 /// Replaces `input`, a captured graph, by the IR that it imports to.
 LogicalResult importInput(std::unique_ptr<llvm::MemoryBuffer> &input,
                           const std::string &path, const Flags &flags,
                           const DialectRegistry &registry) {
   MLIRContext context(registry);
+  ScopedDiagnosticHandler handler(&context, printImportDiagnostic);
   sfsdp::ImportOptions options;
   options.allowedOperators.assign(flags.allowOp.begin(), flags.allowOp.end());
   OwningOpRef<ModuleOp> module = sfsdp::importGraph(path, context, options);
