@@ -149,9 +149,3 @@ Value mlir::sfsdp::copyTo(OpBuilder &builder, Location loc, Value value,
   Value copy = contiguousClone(builder, loc, ordered, scope);
   return permute(builder, loc, copy, inverse, scope);
 }
-
-Value mlir::sfsdp::divideBy(OpBuilder &builder, Location loc, Value value,
-                            double divisor, ScopeAttr scope) {
-  return call(builder, loc, "div.Scalar", value,
-              {builder.getF64FloatAttr(divisor)}, typeOf(value), scope);
-}

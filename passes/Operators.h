@@ -50,10 +50,6 @@ Value copyTo(OpBuilder &builder, Location loc, Value value,
 /// contiguous otherwise.
 Value cloneOf(OpBuilder &builder, Location loc, Value value, ScopeAttr scope);
 
-/// `value` divided by `divisor`, element by element.
-Value divideBy(OpBuilder &builder, Location loc, Value value, double divisor,
-               ScopeAttr scope);
-
 } // namespace mlir::sfsdp
 
 #endif // SFSDP_PASSES_OPERATORS_H

@@ -13,15 +13,6 @@
 using namespace mlir;
 using namespace mlir::sfsdp;
 
-/// The largest power of two p with p * p <= ranks.
-static int64_t powerBelowRoot(int64_t ranks) {
-  int64_t power = 1;
-  while (4 * power * power <= ranks) {
-    power *= 2;
-  }
-  return power;
-}
-
 /// The sum of `gradient` over the data ranks, divided by `divisor`.
 static Value reduce(OpBuilder &builder, Location loc, const Sharding &sharding,
                     const ShardedParameter &parameter, Value gradient,
@@ -64,13 +55,9 @@ void mlir::sfsdp::reduceGradient(const Sharding &sharding,
   sent = copyTo(builder, loc, sent,
                 RankedTensorType::get(type.getShape(), type.getElementType()),
                 scope);
-  int64_t divisor = sharding.axes.ranks;
-  if (wire.isF16() && powerBelowRoot(divisor) > 1) {
-    // The sum of many ranks overflows f16 long before their mean does.
-    sent = divideBy(builder, loc, sent, powerBelowRoot(divisor), scope);
-    divisor /= powerBelowRoot(divisor);
-  }
-  Value reduced = reduce(builder, loc, sharding, parameter, sent,
-                         static_cast<double>(divisor), scope);
+  // In f16 the transport divides before and after the sum: splitDivisor.
+  auto divisor = static_cast<double>(sharding.axes.ranks);
+  Value reduced =
+      reduce(builder, loc, sharding, parameter, sent, divisor, scope);
   result.set(castTo(builder, loc, reduced, stored, scope));
 }
