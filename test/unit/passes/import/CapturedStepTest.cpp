@@ -1,0 +1,321 @@
+//===- CapturedStepTest.cpp - Graphs are resolved and checked -----------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Arguments come in schema order, layouts are the computed ones, and what can't
+// be imported is named with node and source line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Resolve.h"
+#include "test/support/Mutate.h"
+
+namespace sfsdp::test {
+namespace {
+
+using namespace sfsdp::exported;
+
+/// smallStep() with a further forward node, whose result is an output.
+ProgramText stepWith(NodeText node) {
+  ProgramText program = smallStep();
+  for (const Json &output : node.outputs) {
+    if (const Json *tensor = output.find("as_tensor")) {
+      program.addOutput("user_output", *tensor->find("name")->asString());
+    }
+  }
+  program.nodes.insert(program.nodes.begin() + 1, std::move(node));
+  return program;
+}
+
+const CapturedCall &callOf(const Resolved &result, const std::string &node) {
+  static const CapturedCall none;
+  if (!result.step) {
+    ADD_FAILURE() << result.errors();
+    return none;
+  }
+  for (const CapturedCall &call : result.step->calls) {
+    if (call.node == node) {
+      return call;
+    }
+  }
+  ADD_FAILURE() << "no call " << node;
+  return none;
+}
+
+TEST(CapturedStepTest, ResolvesASmallStep) {
+  Resolved result = resolve(smallStep());
+  ASSERT_TRUE(result.step) << result.errors();
+  EXPECT_TRUE(result.report.warnings.empty());
+  EXPECT_EQ(result.step->calls.size(), 5u);
+  const CapturedCall &mul = callOf(result, "mul");
+  EXPECT_EQ(mul.operands, (std::vector<ValueId>{0, 1}));
+  EXPECT_FALSE(mul.scope.isBackward);
+  EXPECT_TRUE(callOf(result, "grad").scope.isBackward);
+}
+
+TEST(CapturedStepTest, ArgumentsComeInSchemaOrder) {
+  NodeText node{"sum", "sum.dim_IntList", {}, {tensorArgument("sum")}};
+  node.arguments = {{"keepdim", tagged("as_bool", true)},
+                    {"dim", tagged("as_ints", Json::listOf<int>({0}))},
+                    {"self", tensorArgument("mul")}};
+  ProgramText program = stepWith(node);
+  program.addTensor("sum", {1});
+  Resolved result = resolve(program);
+  const CapturedCall &call = callOf(result, "sum");
+  EXPECT_EQ(call.call.integers(1), std::vector<int64_t>{0});
+  EXPECT_TRUE(call.call.boolean(2));
+  // dtype, the fourth parameter, has its default.
+  EXPECT_EQ(call.writtenArguments, 3u);
+}
+
+TEST(CapturedStepTest, TrailingDefaultsAreTrimmed) {
+  NodeText node{"add", "add.Tensor", {}, {tensorArgument("add")}};
+  node.arguments = {{"self", tensorArgument("mul")},
+                    {"other", tensorArgument("x")},
+                    {"alpha", tagged("as_int", 1)}};
+  ProgramText program = stepWith(node);
+  program.addTensor("add", {4});
+  Resolved result = resolve(program);
+  EXPECT_EQ(callOf(result, "add").writtenArguments, 2u);
+}
+
+TEST(CapturedStepTest, FloatsAreNotIntegers) {
+  NodeText node{"add", "add.Tensor", {}, {tensorArgument("add")}};
+  node.arguments = {{"self", tensorArgument("mul")},
+                    {"other", tagged("as_float", 1.0)},
+                    {"alpha", tagged("as_float", 1.0)}};
+  ProgramText program = stepWith(node);
+  program.addTensor("add", {4});
+  Resolved result = resolve(program);
+  const CapturedCall &call = callOf(result, "add");
+  EXPECT_EQ(call.writtenArguments, 3u);
+  EXPECT_TRUE(std::holds_alternative<double>(call.call.arguments[1]));
+}
+
+TEST(CapturedStepTest, F52OneOfThreeResultsIsAbsent) {
+  NodeText node{"conv", "convolution_backward.default", {}, {}};
+  auto ints = [](std::vector<int64_t> list) {
+    return tagged("as_ints", Json::listOf<int64_t>(list));
+  };
+  node.arguments = {
+      {"grad_output", tensorArgument("image")},
+      {"input", tensorArgument("image")},
+      {"weight", tensorArgument("kernel")},
+      {"bias_sizes", ints({1})},
+      {"stride", ints({1, 1})},
+      {"padding", ints({0, 0})},
+      {"dilation", ints({1, 1})},
+      {"transposed", tagged("as_bool", false)},
+      {"output_padding", ints({0, 0})},
+      {"groups", tagged("as_int", 1)},
+      {"output_mask",
+       tagged("as_bools", Json::Array{Json(false), Json(true), Json(true)})}};
+  node.outputs = {noneArgument(), tensorArgument("gw"), tensorArgument("gb")};
+  ProgramText program = stepWith(node);
+  program.addInput("user_input", "image", "", {1, 1, 4, 4});
+  program.addInput("user_input", "kernel", "", {1, 1, 1, 1});
+  program.addTensor("gw", {1, 1, 1, 1});
+  program.addTensor("gb", {1});
+  Resolved result = resolve(program);
+  const CapturedCall &call = callOf(result, "conv");
+  ASSERT_EQ(call.results.size(), 3u);
+  EXPECT_FALSE(call.results[0]);
+  EXPECT_TRUE(call.results[1] && call.results[2]);
+}
+
+TEST(CapturedStepTest, ListsOfTensorsAreFlat) {
+  NodeText node{"split", "split.Tensor", {}, {}};
+  node.arguments = {{"self", tensorArgument("mul")},
+                    {"split_size", tagged("as_int", 2)}};
+  node.outputs = {tagged("as_tensors", Json::Array{tagged("name", "low"),
+                                                   tagged("name", "high")})};
+  ProgramText program = stepWith(node);
+  program.addTensor("low", {2});
+  program.addTensor("high", {2}, {1}, /*dtype=*/7, /*offset=*/2);
+  Resolved result = resolve(program);
+  EXPECT_EQ(callOf(result, "split").results.size(), 2u);
+}
+
+TEST(CapturedStepTest, AssertionsAreDropped) {
+  NodeText node{"check", "_assert_tensor_metadata.default", {}, {}};
+  node.arguments = {{"a", tensorArgument("mul")},
+                    {"dtype", tagged("as_scalar_type", 7)}};
+  Resolved result = resolve(stepWith(node));
+  ASSERT_TRUE(result.step) << result.errors();
+  EXPECT_EQ(result.step->calls.size(), 5u);
+}
+
+TEST(CapturedStepTest, RandomOperatorsAreNumbered) {
+  Resolved result = resolveArchive("mlp_dropout");
+  ASSERT_TRUE(result.step) << result.errors();
+  std::vector<int64_t> ids;
+  for (const CapturedCall &call : result.step->calls) {
+    if (call.randomId) {
+      ids.push_back(*call.randomId);
+      EXPECT_EQ(call.call.schema->name, "native_dropout.default");
+    }
+  }
+  EXPECT_EQ(ids, std::vector<int64_t>{0});
+}
+
+TEST(CapturedStepTest, F52OperatorsWithoutSchemaComeTogether) {
+  ProgramText program = smallStep();
+  auto add = [&](const std::string &name, const std::string &target, int line) {
+    NodeText node{name, target, {}, {tensorArgument(name)}};
+    node.custom = R"({"fqn": "", "phase": "fwd", "src": "model.py:)" +
+                  std::to_string(line) + "\"}";
+    program.nodes.insert(program.nodes.begin(), node);
+    program.addTensor(name, {4});
+  };
+  add("scale_1", "torch.ops.mylib.scale.default", 9);
+  add("scale", "torch.ops.mylib.scale.default", 8);
+  add("cond", "torch.ops.higher_order.cond", 7);
+  add("fancy", "fancy_new.out", 5);
+  expectErrors(
+      resolve(program),
+      "graph: operator fancy_new.out is in no schema table (1 node, first node "
+      "\"fancy\" at model.py:5): give its schema by --allow-op, or capture "
+      "with a supported torch\n"
+      "graph: operator higher_order::cond can't be imported (1 node, first "
+      "node \"cond\" at model.py:7): expected a graph without control flow and "
+      "without regions; remove them from forward and capture again\n"
+      "graph: operator mylib::scale.default is in no schema table (2 nodes, "
+      "first node \"scale\" at model.py:8): give its schema by --allow-op, or "
+      "capture with a supported torch\n");
+}
+
+TEST(CapturedStepTest, AllowedOperatorIsUnknownWithOneWarning) {
+  NodeText node{"scale", "torch.ops.mylib.scale.default", {}, {}};
+  node.arguments = {{"x", tensorArgument("mul")},
+                    {"factor", tagged("as_float", 2.0)}};
+  node.outputs = {tensorArgument("scale")};
+  ProgramText program = stepWith(node);
+  program.addTensor("scale", {4}, {3});
+  Resolved result = prepare(program);
+  ASSERT_TRUE(
+      result.schemas->allow("mylib::scale(Tensor x, float factor) -> Tensor")
+          .ok());
+  result.run();
+  const CapturedCall &call = callOf(result, "scale");
+  EXPECT_EQ(call.rule, nullptr);
+  EXPECT_EQ(result.step->values[*call.results[0]].layout.strides,
+            std::vector<int64_t>{3});
+  ASSERT_EQ(result.report.warnings.size(), 1u);
+  EXPECT_EQ(result.report.warnings[0],
+            "graph: operator mylib::scale.default has no rule (1 node, first "
+            "node \"scale\"): it keeps its captured layout, and nothing that "
+            "it touches is sharded or reordered");
+}
+
+TEST(CapturedStepTest, OperatorsThatWriteAreRefused) {
+  NodeText node{"add_", "add_.Tensor", {}, {tensorArgument("add_")}};
+  node.arguments = {{"self", tensorArgument("mul")},
+                    {"other", tensorArgument("x")}};
+  ProgramText program = stepWith(node);
+  program.addTensor("add_", {4});
+  expectErrors(resolve(program),
+               "graph: operator add_.Tensor writes its arguments (1 node, "
+               "first node \"add_\"): expected a functional graph; capture "
+               "with simplefsdp_capture, or call run_decompositions({}) "
+               "before saving\n");
+}
+
+TEST(CapturedStepTest, OtherLayoutIsAnError) {
+  NodeText node{"neg",
+                "neg.default",
+                {{"self", tensorArgument("mul")}},
+                {tensorArgument("neg")}};
+  node.custom = R"({"src": "model.py:3"})";
+  ProgramText program = stepWith(node);
+  program.addTensor("neg", {4}, {2});
+  expectErrors(resolve(program),
+               "graph: node \"neg\" at model.py:3: operator neg.default: "
+               "result 0: expected the layout f32 [4] strides [1], captured "
+               "f32 [4] strides [2]\n");
+}
+
+TEST(CapturedStepTest, OtherStorageOffsetIsAnError) {
+  NodeText node{"slice", "slice.Tensor", {}, {tensorArgument("slice")}};
+  node.arguments = {{"self", tensorArgument("mul")},
+                    {"dim", tagged("as_int", 0)},
+                    {"start", tagged("as_int", 1)},
+                    {"end", tagged("as_int", 3)}};
+  ProgramText program = stepWith(node);
+  program.addTensor("slice", {2}, {1}, /*dtype=*/7, /*offset=*/2);
+  expectErrors(resolve(program),
+               "graph: node \"slice\": operator slice.Tensor: result 0: "
+               "expected the storage offset 1, captured 2\n");
+}
+
+TEST(CapturedStepTest, ArgumentsThatDoNotFitAreNamed) {
+  NodeText node{"neg", "neg.default", {}, {tensorArgument("neg")}};
+  ProgramText missing = stepWith(node);
+  missing.addTensor("neg", {4});
+  expectErrors(resolve(missing),
+               "graph: node \"neg\": operator neg.default: argument 'self': is "
+               "missing and has no default\n");
+  node.arguments = {{"self", tensorArgument("mul")},
+                    {"speed", tagged("as_int", 3)}};
+  ProgramText unknown = stepWith(node);
+  unknown.addTensor("neg", {4});
+  expectErrors(resolve(unknown), "graph: node \"neg\": operator neg.default: "
+                                 "has no parameter 'speed'\n");
+  node.arguments = {{"self", tagged("as_scalar_type", 29)}};
+  ProgramText unsupported = stepWith(node);
+  unsupported.addTensor("neg", {4});
+  expectErrors(resolve(unsupported),
+               "graph: node \"neg\": operator neg.default: argument 'self': "
+               "expected what a plan can hold, got a dtype of code 29\n");
+}
+
+TEST(CapturedStepTest, NamesMustBeDefinedOnceAndBefore) {
+  ProgramText later = smallStep();
+  std::swap(later.nodes[0], later.nodes[1]);
+  expectErrors(resolve(later),
+               "graph: node \"loss\": operator sum.default: argument 'self': "
+               "tensor \"mul\" is used before it is defined\n");
+  ProgramText twice = smallStep();
+  twice.nodes[1].outputs = {tensorArgument("mul")};
+  expectErrors(resolve(twice),
+               "graph: node \"loss\": tensor \"mul\" is defined twice\n");
+}
+
+TEST(CapturedStepTest, ImpossibleTensorsAreRefused) {
+  for (std::vector<int64_t> sizes : {std::vector<int64_t>{-1},
+                                     {int64_t{1} << 62, int64_t{1} << 62},
+                                     {0, int64_t{1} << 62, 8}}) {
+    ProgramText program = smallStep();
+    program.addInput("user_input", "y", "", {1});
+    program.tensors.pop_back();
+    program.addTensor("y", sizes, std::vector<int64_t>(sizes.size(), 1));
+    EXPECT_NE(resolve(program).errors().find("impossible sizes"),
+              std::string::npos);
+  }
+}
+
+TEST(CapturedStepTest, DamagedProgramsAreRefusedQuietly) {
+  constexpr int kRounds = 3000;
+  std::string good = smallStep().text();
+  std::mt19937 random(1);
+  int imported = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    runtime::Expected<runtime::JsonDocument> document =
+        runtime::parseJson(mutate(good, random), "graph");
+    if (!document) {
+      continue;
+    }
+    runtime::Expected<Program> program = readProgram(document->root());
+    if (!program) {
+      EXPECT_NE(program.message(), "");
+      continue;
+    }
+    Resolved result;
+    result.file.program = std::move(*program);
+    result.run();
+    EXPECT_EQ(result.step.has_value(), result.report.errors.empty());
+    imported += result.step ? 1 : 0;
+  }
+  EXPECT_LT(imported, kRounds);
+}
+
+} // namespace
+} // namespace sfsdp::test
