@@ -12,6 +12,7 @@
 #include "runtime/CallSite.h"
 #include "runtime/PlanNames.h"
 
+#include <ATen/ScalarOps.h>
 #include <ATen/core/jit_type.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
 
@@ -85,11 +86,26 @@ c10::IValue listValue(const std::vector<T> &numbers) {
   return list;
 }
 
+/// A number where a tensor is expected (`x + 1e-5`), as eager passes it: it
+/// takes no part in type promotion.
+std::optional<c10::IValue> numberAsTensor(const KernelArgument &argument) {
+  if (const auto *number = std::get_if<int64_t>(&argument)) {
+    return c10::IValue(at::native::wrapped_scalar_tensor(*number));
+  }
+  if (const auto *number = std::get_if<double>(&argument)) {
+    return c10::IValue(at::native::wrapped_scalar_tensor(*number));
+  }
+  return std::nullopt;
+}
+
 /// `argument` as a value of `type`; nothing when it does not fit.
 std::optional<c10::IValue> constantValue(const KernelArgument &argument,
                                          const c10::Type &type) {
   using Kind = c10::TypeKind;
   Kind kind = type.kind();
+  if (kind == Kind::TensorType) {
+    return numberAsTensor(argument);
+  }
   bool takesInt = kind == Kind::IntType || kind == Kind::SymIntType ||
                   kind == Kind::NumberType;
   bool takesFloat = kind == Kind::FloatType || kind == Kind::NumberType;
@@ -172,9 +188,6 @@ Expected<CallSite> CallSite::make(const KernelCall &kernel,
   } catch (const std::exception &error) {
     return Status::error(fullName(kernel) + ": " + error.what());
   }
-  for (std::optional<ValueId> id : kernel.results) {
-    site.results.push_back(id.value_or(-1));
-  }
   return site;
 }
 
@@ -213,10 +226,19 @@ Status CallSite::bindArguments(const KernelCall &kernel,
   }
   bool returnsList =
       schema.returns().size() == 1 && isTensorList(*schema.returns()[0].type());
-  if (!returnsList && kernel.results.size() != schema.returns().size()) {
+  // A kernel of ours leaves out the result of an absent optional tensor.
+  bool mayLeaveOut = own && kernel.results.size() < schema.returns().size();
+  if (!returnsList && !mayLeaveOut &&
+      kernel.results.size() != schema.returns().size()) {
     return Status::error("returns " + std::to_string(schema.returns().size()) +
                          " results, the plan names " +
                          std::to_string(kernel.results.size()));
+  }
+  for (std::optional<ValueId> id : kernel.results) {
+    results.push_back(id.value_or(-1));
+  }
+  if (mayLeaveOut) {
+    results.resize(schema.returns().size(), -1);
   }
   arguments.resize(formals.size());
   for (size_t position = 0; position < formals.size(); ++position) {

@@ -1,0 +1,153 @@
+//===- Job.cpp - What all ranks of a run share
+//-----------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Nothing here starts a thread or a kernel: a launcher may fork afterwards.
+//
+// Tested by test/unit/runtime/JobTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Job.h"
+#include "runtime/Json.h"
+#include "runtime/PlanVerifier.h"
+
+using namespace sfsdp::runtime;
+
+namespace {
+
+using Note = std::function<void(const std::string &)>;
+
+Expected<Plan> readCheckedPlan(const std::string &path, bool unproved,
+                               const Note &note) {
+  Expected<Plan> plan = readPlanFile(path);
+  if (!plan) {
+    return plan;
+  }
+  if (Status status = checkPlan(*plan); !status.ok()) {
+    return status.within(path);
+  }
+  Status proofs = checkProofs(*plan);
+  if (!proofs.ok() && !unproved) {
+    return proofs.within(path);
+  }
+  if (!proofs.ok()) {
+    note(path + ": " + proofs.message());
+  }
+  return plan;
+}
+
+Status openWeights(Job &job) {
+  for (const std::string &path : job.options.weights) {
+    auto file = WeightFile::open(path);
+    if (!file) {
+      return file.status();
+    }
+    job.weights.push_back(std::move(*file));
+  }
+  return Status();
+}
+
+Status openBatches(Job &job, const Note &note) {
+  std::vector<InputSpec> inputs = inputsOf(job.plan);
+  if (inputs.empty()) {
+    job.steps = std::max<int64_t>(job.options.steps, 1);
+    return Status();
+  }
+  if (job.options.data.empty()) {
+    return Status::error("expected --data FILE: the plan reads input '" +
+                         inputs.front().name + "'");
+  }
+  auto batches = Batches::open(job.options.data, inputs, job.options.dataType);
+  if (!batches) {
+    return batches.status();
+  }
+  job.batches = std::move(*batches);
+  int64_t perPass = std::max<int64_t>(job.batches->count() / job.dataRanks, 1);
+  job.steps = job.options.steps > 0 ? job.options.steps : perPass;
+  if (job.steps * job.dataRanks > job.batches->count()) {
+    note("the data has " + std::to_string(job.batches->count()) + " batches, " +
+         std::to_string(job.steps) + " steps on " +
+         std::to_string(job.dataRanks) + " data ranks read it more than once");
+  }
+  return Status();
+}
+
+Status checkTrainable(const Plan &plan) {
+  for (const Result &result : plan.results) {
+    if (result.role == Role::Loss) {
+      return Status();
+    }
+  }
+  return Status::error("the plan has no loss; nothing to train");
+}
+
+} // namespace
+
+Expected<Job> sfsdp::runtime::prepareJob(RunOptions options, const Note &note) {
+  Job job;
+  job.options = std::move(options);
+  const RunOptions &asked = job.options;
+  auto plan = readCheckedPlan(asked.plan, asked.unproved, note);
+  if (!plan) {
+    return plan.status();
+  }
+  job.plan = std::move(*plan);
+  job.planDigest = digestOf(job.plan);
+  if (Status status = checkTrainable(job.plan); !status.ok()) {
+    return status.within(asked.plan);
+  }
+  for (const std::string &axis : job.plan.header.dataAxes) {
+    job.dataRanks *= job.plan.header.mesh.axisSize(axis);
+  }
+  if (asked.localRanks > 0 && asked.localRanks != job.rankCount()) {
+    return Status::error("-n starts " + std::to_string(asked.localRanks) +
+                         " ranks, the plan's mesh has " +
+                         std::to_string(job.rankCount()) + " (" + asked.plan +
+                         "); compile it for another mesh, or start as many");
+  }
+  if (Status status = openWeights(job); !status.ok()) {
+    return status;
+  }
+  if (Status status = openBatches(job, note); !status.ok()) {
+    return status;
+  }
+  if (!asked.checkAgainst.empty()) {
+    auto reference = readCheckedPlan(asked.checkAgainst, asked.unproved, note);
+    if (!reference) {
+      return reference.status();
+    }
+    job.reference = std::move(*reference);
+  }
+  return job;
+}
+
+AgreementRecord sfsdp::runtime::agreementOf(const Job &job,
+                                            const std::string &backend) {
+  const RunOptions &options = job.options;
+  const LearningRate &lr = options.lr;
+  auto number = [](double value) { return writeJson(Json(value)); };
+  constexpr std::string_view kKinds[] = {"constant", "cosine", "linear"};
+  std::string schedule(kKinds[static_cast<size_t>(lr.kind)]);
+  schedule += ", warmup " + std::to_string(lr.warmup) + ", steps " +
+              std::to_string(lr.steps) + ", min " + number(lr.least);
+  return {
+      {"plan", job.planDigest},
+      {"torch", torchVersion()},
+      {"backend", backend},
+      {"device", job.plan.header.device},
+      {"threads", std::to_string(options.threads)},
+      {"cpu capability", cpuCapability()},
+      {"steps", std::to_string(job.steps)},
+      {"lr", number(lr.base)},
+      {"lr schedule", schedule},
+      {"seed", std::to_string(options.seed)},
+      {"initial values", std::to_string(static_cast<int>(options.init.kind)) +
+                             ", " + number(options.init.standardDeviation)},
+      {"data", job.batches ? job.batches->fingerprint() : "none"},
+      {"outputs", std::string(options.dump.empty() ? "" : "dump ") +
+                      (options.saveWeights.empty() ? "" : "weights ") +
+                      (options.trace.empty() ? "" : "trace ") +
+                      (options.report.empty() ? "" : "report")},
+  };
+}

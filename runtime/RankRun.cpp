@@ -1,0 +1,138 @@
+//===- RankRun.cpp - One rank's training run
+//-------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A batch is read into the argument's own memory; inputs are row-major.
+//
+// Tested by test/unit/runtime/LocalJobTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/RankRun.h"
+#include "runtime/Collect.h"
+
+#include <chrono>
+
+using namespace sfsdp::runtime;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double millisecondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin)
+      .count();
+}
+
+double secondsSince1970() {
+  return std::chrono::duration<double>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+size_t resultOf(const Plan &plan, Role role) {
+  for (size_t index = 0; index < plan.results.size(); ++index) {
+    if (plan.results[index].role == role) {
+      return index;
+    }
+  }
+  return 0;
+}
+
+/// Ids of the first integer input, or rows of the first input.
+int64_t tokensOf(const std::vector<InputSpec> &inputs) {
+  for (const InputSpec &input : inputs) {
+    if (isIntegral(input.dtype) && input.shape.size() > 1) {
+      int64_t count = 1;
+      for (int64_t size : input.shape) {
+        count *= size;
+      }
+      return count;
+    }
+  }
+  bool hasRows = !inputs.empty() && !inputs.front().shape.empty();
+  return hasRows ? inputs.front().shape.front() : 1;
+}
+
+} // namespace
+
+bool sfsdp::runtime::keepsTimes(const Job &job, int64_t step) {
+  constexpr int64_t kKept = 3;
+  bool shown = !job.options.trace.empty() || !job.options.report.empty();
+  return shown && step > job.steps - kKept;
+}
+
+Expected<std::unique_ptr<RankRun>>
+RankRun::make(const Job &job, const MeshPosition &position,
+              const RankGroups &groups,
+              std::function<void(int64_t, int64_t)> onCollective) {
+  std::unique_ptr<RankRun> run(new RankRun(job, position, groups));
+  ExecutorOptions options;
+  options.operators = job.options.operators;
+  options.fill = job.options.fill;
+  options.onCollective = std::move(onCollective);
+  prepareLane(job.options.threads);
+  auto executor = Executor::make(
+      job.plan, position,
+      [&](const std::vector<std::string> &axes) { return groups.find(axes); },
+      std::move(options));
+  if (!executor) {
+    return executor.status().within(job.options.plan);
+  }
+  run->ownExecutor = std::move(*executor);
+  run->lossResult = resultOf(job.plan, Role::Loss);
+  run->tokensPerBatch = tokensOf(inputsOf(job.plan));
+  if (Status status = loadWeights(job.plan, position, job.weights,
+                                  job.options.init, *run->ownExecutor);
+      !status.ok()) {
+    return status;
+  }
+  return run;
+}
+
+Status RankRun::readBatch(int64_t step) {
+  if (!job.batches) {
+    return Status();
+  }
+  std::vector<std::span<std::byte>> inputs;
+  for (size_t index = 0; index < job.plan.arguments.size(); ++index) {
+    if (job.plan.arguments[index].role == Role::Input) {
+      TensorView view = ownExecutor->argument(index);
+      inputs.emplace_back(static_cast<std::byte *>(view.data),
+                          static_cast<size_t>(view.bytes()));
+    }
+  }
+  int64_t batch = batchOf(step, place.indexOn(job.plan.header.dataAxes),
+                          job.dataRanks, job.batches->count());
+  return job.batches->read(batch, inputs);
+}
+
+Expected<StepRecord> RankRun::trainStep(int64_t step) {
+  Clock::time_point begin = Clock::now();
+  if (Status status = readBatch(step); !status.ok()) {
+    return status.within("step " + std::to_string(step));
+  }
+  StepRecord record;
+  record.step = step;
+  record.lr = job.options.lr.at(step);
+  record.tokens = tokensPerBatch * job.dataRanks;
+  ownExecutor->recordTimes(keepsTimes(job, step));
+  if (Status status = ownExecutor->runStep(step, record.lr); !status.ok()) {
+    return status;
+  }
+  auto loss = meanOverRanks(ownExecutor->result(lossResult), ownGroups.loss());
+  if (!loss) {
+    return loss.status().within("step " + std::to_string(step));
+  }
+  record.loss = *loss;
+  record.milliseconds = millisecondsSince(begin);
+  record.exposedMilliseconds =
+      static_cast<double>(ownExecutor->waitedNs()) / 1e6;
+  record.peakBytes = ownExecutor->memory().peakBytes;
+  record.time = secondsSince1970();
+  return record;
+}
+
+Status RankRun::writeTensors(double loss) {
+  return runtime::writeTensors(job, place, ownGroups, *ownExecutor, loss);
+}

@@ -1,0 +1,130 @@
+//===- RunLog.cpp - What rank 0 tells while and after it runs
+//--------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Metrics are flushed after every step: who watches the file sees the step, and
+// a run that dies leaves what it did.
+//
+// Tested by test/unit/runtime/LocalJobTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/RunLog.h"
+#include "runtime/Collect.h"
+#include "runtime/File.h"
+#include "runtime/Json.h"
+#include "runtime/Report.h"
+
+#include <cerrno>
+#include <cstring>
+
+using namespace sfsdp::runtime;
+
+namespace {
+
+/// Of progress lines, but for the first and last one.
+constexpr double kSecondsBetweenLines = 1;
+
+double perSecond(const StepRecord &record) {
+  return record.milliseconds > 0
+             ? 1e3 * static_cast<double>(record.tokens) / record.milliseconds
+             : 0;
+}
+
+} // namespace
+
+Expected<std::unique_ptr<RunLog>> RunLog::make(const Job &job, int64_t rank,
+                                               std::string backend) {
+  std::unique_ptr<RunLog> log(new RunLog(job, rank, std::move(backend)));
+  const std::string &path = job.options.metrics;
+  if (rank == 0 && !path.empty()) {
+    log->metrics = std::fopen(path.c_str(), "w");
+    if (!log->metrics) {
+      return Status::error("cannot write " + path + ": " +
+                           std::strerror(errno));
+    }
+  }
+  return log;
+}
+
+RunLog::~RunLog() {
+  if (metrics) {
+    std::fclose(metrics);
+  }
+}
+
+Status RunLog::writeMetrics(const StepRecord &record) {
+  Json row = Json::object();
+  row.add("step", record.step);
+  row.add("loss", record.loss);
+  row.add("lr", record.lr);
+  row.add("grad_norm", Json());
+  row.add("tokens", record.tokens);
+  row.add("tokens_per_s", perSecond(record));
+  row.add("step_ms", record.milliseconds);
+  row.add("exposed_ms", record.exposedMilliseconds);
+  row.add("peak_bytes", record.peakBytes);
+  row.add("time", record.time);
+  std::string line = writeJson(row) + "\n";
+  bool written =
+      std::fwrite(line.data(), 1, line.size(), metrics) == line.size() &&
+      std::fflush(metrics) == 0;
+  return written ? Status()
+                 : Status::error("cannot write " + job.options.metrics + ": " +
+                                 std::strerror(errno));
+}
+
+void RunLog::showProgress(const StepRecord &record) {
+  bool isEnd = record.step == 1 || record.step == job.steps;
+  if (!isEnd && record.time - shownAt < kSecondsBetweenLines) {
+    return;
+  }
+  shownAt = record.time;
+  std::printf("step %lld/%lld  loss %.4f  %.0f tokens/s  exposed %.1f %%  "
+              "peak %.1f MiB\n",
+              static_cast<long long>(record.step),
+              static_cast<long long>(job.steps), record.loss, perSecond(record),
+              100 * record.exposedMilliseconds /
+                  std::max(record.milliseconds, 1e-9),
+              static_cast<double>(record.peakBytes) / (1 << 20));
+  std::fflush(stdout);
+}
+
+Status RunLog::add(const StepRecord &record, RankRun &run) {
+  steps.push_back(record);
+  appendSpans(job.plan, rank, record.step, run.executor().times(), spans);
+  if (rank != 0) {
+    return Status();
+  }
+  showProgress(record);
+  return metrics ? writeMetrics(record) : Status();
+}
+
+Status RunLog::finish(RankRun &run) {
+  const RunOptions &options = job.options;
+  if (options.trace.empty() && options.report.empty()) {
+    return Status();
+  }
+  auto texts = collectTexts(writeSpans(spans), run.groups().world());
+  if (!texts) {
+    return texts.status();
+  }
+  if (rank != 0) {
+    return Status();
+  }
+  std::vector<Span> all;
+  for (const std::string &text : *texts) {
+    auto part = readSpans(text);
+    if (!part) {
+      return part.status();
+    }
+    all.insert(all.end(), part->begin(), part->end());
+  }
+  Status status = options.trace.empty()
+                      ? Status()
+                      : writeFile(options.trace, writeTrace(all));
+  if (!status.ok() || options.report.empty()) {
+    return status;
+  }
+  return writeFile(options.report, writeReport({job, backend, steps, all}));
+}

@@ -1,0 +1,57 @@
+//===- RunLog.h - What rank 0 tells while and after it runs ------*- C++
+//-*-===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The progress line, the metrics file, and after the last step trace and
+// report. Every rank has one, since timelines are collected from all; only
+// rank 0's writes.
+//
+// Tested by test/unit/runtime/LocalJobTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SFSDP_RUNTIME_RUNLOG_H
+#define SFSDP_RUNTIME_RUNLOG_H
+
+#include "runtime/RankRun.h"
+#include "runtime/Timeline.h"
+
+#include <cstdio>
+
+namespace sfsdp::runtime {
+
+class RunLog {
+public:
+  /// Opens the metrics file on rank 0.
+  static Expected<std::unique_ptr<RunLog>> make(const Job &job, int64_t rank,
+                                                std::string backend);
+  ~RunLog();
+
+  /// Takes note of a step that `run` has just trained.
+  Status add(const StepRecord &record, RankRun &run);
+
+  /// Writes trace and report; a collective call.
+  Status finish(RankRun &run);
+
+  /// The last step's mean loss.
+  double lastLoss() const { return steps.empty() ? 0 : steps.back().loss; }
+
+private:
+  RunLog(const Job &job, int64_t rank, std::string backend)
+      : job(job), rank(rank), backend(std::move(backend)) {}
+
+  Status writeMetrics(const StepRecord &record);
+  void showProgress(const StepRecord &record);
+
+  const Job &job;
+  int64_t rank;
+  std::string backend;
+  std::FILE *metrics = nullptr;
+  std::vector<StepRecord> steps;
+  std::vector<Span> spans;
+  double shownAt = 0; ///< StepRecord::time of the last progress line
+};
+
+} // namespace sfsdp::runtime
+
+#endif // SFSDP_RUNTIME_RUNLOG_H
