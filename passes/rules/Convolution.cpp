@@ -120,21 +120,26 @@ Expected<Sizes> outputSizes(const OperatorCall &call,
   return sizes;
 }
 
-/// The format of results and gradients. Which kernel runs, and so the format,
-/// depends on much for other than images with samples: those must be row-major.
+/// The format of results and gradients. An input of rank 3 is made row-major
+/// first. Of volumes and empty batches only row-major ones have a rule, because
+/// which kernel runs, and so the format, depends on much.
 Expected<MemoryFormat> formatOf(const OperatorCall &call,
                                 const Geometry &geometry) {
   const TensorLayout &input = geometry.input;
-  bool isImage = input.rank() == 4 && input.sizes[0] > 0;
-  if (!isImage && !(isRowMajor(input) && isRowMajor(geometry.weight))) {
-    return refuse(call, "expected a row-major input and weight for sizes " +
-                            shown(input.sizes) + ", got strides " +
-                            shown(input.strides) + " and " +
-                            shown(geometry.weight.strides) +
-                            "; call contiguous() on both");
+  bool isEmpty = input.sizes[0] == 0;
+  if (input.rank() == 4 && !isEmpty) {
+    MemoryFormat format = suggestedFormat(geometry.weight);
+    return format == MemoryFormat::Contiguous ? suggestedFormat(input) : format;
   }
-  MemoryFormat format = suggestedFormat(geometry.weight);
-  return format == MemoryFormat::Contiguous ? suggestedFormat(input) : format;
+  bool isLine = input.rank() == 3 && !isEmpty;
+  if (isRowMajor(geometry.weight) && (isLine || isRowMajor(input))) {
+    return MemoryFormat::Contiguous;
+  }
+  return refuse(call, "expected a row-major input and weight for sizes " +
+                          shown(input.sizes) + ", got strides " +
+                          shown(input.strides) + " and " +
+                          shown(geometry.weight.strides) +
+                          "; call contiguous() on both");
 }
 
 ResultLayout freshIn(MemoryFormat format, DType dtype, const Sizes &sizes) {

@@ -425,10 +425,10 @@ def convolve(record, draw):
     weight = (outputs, inputs // groups, *kernel)
     if transposed:
         weight = (inputs, outputs // groups, *kernel)
-    # The rule refuses other strides where no image comes in.
-    is_image = dims == 2 and batch > 0
-    x = image(draw, dtype, sizes) if is_image else Layout(dtype, sizes)
-    w = image(draw, dtype, weight) if is_image else Layout(dtype, weight)
+    # The rule refuses other strides of volumes and empty batches.
+    any_input, any_weight = dims < 3 and batch > 0, dims == 2 and batch > 0
+    x = image(draw, dtype, sizes) if any_input else Layout(dtype, sizes)
+    w = image(draw, dtype, weight) if any_weight else Layout(dtype, weight)
     bias = draw.pick(None, Layout(dtype, (outputs,)))
     rest = [
         [draw.pick(1, 2)] * dims,
