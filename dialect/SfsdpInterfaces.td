@@ -31,6 +31,10 @@ def Sfsdp_CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
     InterfaceMethod<"Whether this is the start form.", "bool", "isStart">,
     InterfaceMethod<"Name without prefix and `_start`: \"all_gather\".",
       "::llvm::StringRef", "getCollectiveName">,
+    InterfaceMethod<"Whether the values of the ranks are combined.",
+      "bool", "isReduction", (ins), [{}], [{
+        return $_op.getCollectiveName().contains("reduce");
+      }]>,
     InterfaceMethod<
       [{Whether one bucket may hold members of both: same kind, form, group and
         attributes other than names and scope.}],

@@ -20,6 +20,7 @@ enum class ShardMode { Replicate, FullyShard, HybridShard };
 enum class Reshard { Always, Never };
 enum class Optimizer { None, Sgd, Adam, AdamW };
 enum class StepResults { None, Gradients };
+enum class ReorderPolicy { None, Prefetch, Auto };
 
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"

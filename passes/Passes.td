@@ -6,6 +6,27 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CanonicalizePass : Pass<"sfsdp-canonicalize", "::mlir::ModuleOp"> {
+  let summary = "Remove what changes no bits";
+  let description = [{
+    Removes operations without effects whose results nobody reads, operators
+    that only rename their operand (`detach`, `alias`), and views and casts that
+    an earlier operation of the same phase computes too. Nothing is computed in
+    another way, so every bit of every result stays.
+
+    **Requires** one function.
+
+    **Ensures** no dead operation without effects. Arguments and results stay.
+
+    **Example** test/passes/canonicalize-doc.mlir
+
+    **Cost** linear in operations.
+
+    **Source** the rules of the operators, passes/rules.
+  }];
+  let dependentDialects = ["::mlir::sfsdp::SfsdpDialect"];
+}
+
 def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
   let summary = "Shard parameters and reduce gradients over the data axes";
   let description = [{
@@ -24,8 +45,7 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
 
     Right after its producer a gradient is cast to `reduce-dtype`, made
     contiguous, reduced with the number of ranks as divisor (reduce-scatter, or
-    all-reduce for a whole parameter), and cast back. In f16 the largest power
-    of two not above the root of N is divided out before the sum.
+    all-reduce for a whole parameter), and cast back.
 
     Parameters of 0 dimensions and those that `keep-replicated` names stay
     whole, with a remark. Parameters without elements stay whole and move
@@ -129,6 +149,111 @@ def AppendOptimizerPass : Pass<"sfsdp-append-optimizer", "::mlir::ModuleOp"> {
         clEnumValN(::mlir::sfsdp::StepResults::Gradients, "gradients",
                    "reduced gradients"))}]>,
   ];
+  let dependentDialects = ["::mlir::sfsdp::SfsdpDialect"];
+}
+
+def BucketPass : Pass<"sfsdp-bucket", "::mlir::ModuleOp"> {
+  let summary = "Merge collectives that travel together";
+  let description = [{
+    `block`: gathers, and reductions, that serve parameters of one block of the
+    model in one phase become one operation with as many operands, if their
+    attributes are equal (element types may differ). A block is the name up to
+    its first numeric segment, `layers.3`; parameters before the first block
+    form a bucket, those after the last one another; without numeric segments
+    all are one. A tied parameter counts by its first name.
+
+    A bucket of gathers stands at its first member, a bucket of reductions at
+    its last; what it needs, or what needs it, moves along. Members stand in the
+    order of the arguments. Members that need each other stay apart, and nothing
+    crosses an operation with unknown effects.
+
+    `none`: nothing changes.
+
+    **Requires** collectives with `names`; others stay as they are.
+
+    **Ensures** the same values in every result, bit for bit.
+
+    **Example** test/passes/bucket-doc.mlir
+
+    **Cost** O(n log n) in operations.
+
+    **Source** passes/analysis/Bucketing.h; SimpleFSDP (Zhang et al., 2024),
+    manual wrapping.
+  }];
+  let options = [
+    Option<"policy", "policy", "std::string", /*default=*/"\"block\"",
+      "none or block">,
+  ];
+  let dependentDialects = ["::mlir::sfsdp::SfsdpDialect"];
+}
+
+def ReorderPass : Pass<"sfsdp-reorder", "::mlir::ModuleOp"> {
+  let summary = "Start collectives early and await them late";
+  let description = [{
+    Splits each collective into a start and a `sfsdp.wait`.
+
+    `none`: the wait follows its start.
+
+    `prefetch`: a gather starts before the first use of the gather needed before
+    it, and takes along the casts that it reads. The reduction of a gradient is
+    awaited when the next one has started, the last one at the end; updates move
+    down with it. Other reductions are awaited before their first use, whatever
+    their kind.
+
+    Nothing crosses an operation with unknown effects. The order of starts in
+    the text is the order in which all ranks issue them.
+
+    **Requires** synchronous collectives; starts and waits that are there
+    already keep their order.
+
+    **Ensures** no synchronous collective; the same values in every result, bit
+    for bit.
+
+    **Example** test/passes/reorder-doc.mlir
+
+    **Cost** O(n log n) in operations.
+
+    **Source** passes/analysis/Ordering.h; the prefetching of FSDP2.
+  }];
+  let options = [
+    Option<"policy", "policy", "::mlir::sfsdp::ReorderPolicy",
+      /*default=*/"::mlir::sfsdp::ReorderPolicy::Prefetch",
+      "Where starts and waits go", [{::llvm::cl::values(
+        clEnumValN(::mlir::sfsdp::ReorderPolicy::None, "none",
+                   "wait right after start"),
+        clEnumValN(::mlir::sfsdp::ReorderPolicy::Prefetch, "prefetch",
+                   "one gather ahead, one reduction behind"),
+        clEnumValN(::mlir::sfsdp::ReorderPolicy::Auto, "auto",
+                   "not built yet"))}]>,
+  ];
+  let dependentDialects = ["::mlir::sfsdp::SfsdpDialect"];
+}
+
+def VerifyPass : Pass<"sfsdp-verify", "::mlir::ModuleOp"> {
+  let summary = "Prove order and lifetimes before anything runs";
+  let description = [{
+    Order: each start has one wait, both in the function's own block, so that
+    every rank issues the same collectives in the order of the text; nothing
+    with unknown effects stands between a start and its wait.
+
+    Lifetimes: nothing is read after it was overwritten, and nothing that a
+    collective in flight reads is overwritten. Each result that belongs to an
+    argument (gradient, new parameter, buffer or state) has its shape and
+    placement; new parameters and states are in the argument's memory, and no
+    state is left without new value.
+
+    Trusts no pass: it reads the IR alone. The IR does not change.
+
+    **Requires** functions of one block.
+
+    **Ensures** nothing but what it checks.
+
+    **Example** test/passes/verify-doc.mlir
+
+    **Cost** linear in operations, times the collectives in flight at an update.
+
+    **Source** passes/Proofs.h
+  }];
   let dependentDialects = ["::mlir::sfsdp::SfsdpDialect"];
 }
 
