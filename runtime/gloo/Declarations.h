@@ -6,6 +6,8 @@
 // let it parse. Nothing here may be instantiated or called: layouts are not
 // Gloo's. GlooExchange.cpp alone includes them, and refers to no gloo symbol.
 //
+// Tested by test/unit/runtime/GlooProcessGroupTest.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef SFSDP_RUNTIME_GLOO_DECLARATIONS_H

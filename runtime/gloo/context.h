@@ -1,3 +1,15 @@
+//===- context.h - Stands in for <gloo/context.h> -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Stands in for <gloo/context.h>: see runtime/gloo/Declarations.h.
+//
+// See Declarations.h.
+//
+// Tested by test/unit/runtime/GlooProcessGroupTest.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SFSDP_RUNTIME_GLOO_CONTEXT_H
+#define SFSDP_RUNTIME_GLOO_CONTEXT_H
+
 #include "runtime/gloo/Declarations.h"
+
+#endif // SFSDP_RUNTIME_GLOO_CONTEXT_H
