@@ -49,7 +49,7 @@ Results liftFreshCopy(const OperatorCall &call) {
 }
 
 //===----------------------------------------------------------------------===//
-// cat
+// Joining
 //===----------------------------------------------------------------------===//
 
 /// cat skips tensors of sizes [0], whatever the rank of the others.
@@ -72,42 +72,118 @@ DType promotedType(const TensorList &tensors) {
   return dtype;
 }
 
-Results cat(const OperatorCall &call) {
-  const TensorList &tensors = call.tensors(0);
-  if (tensors.empty()) {
-    return refuse(call, "expected at least 1 tensor, got none");
-  }
-  Sizes sizes = {0};
-  bool any = false;
+/// The joined sizes of tensors that cat does not skip; absent if all are
+/// skipped.
+Expected<std::optional<Sizes>> joinedSizes(const OperatorCall &call,
+                                           const TensorList &tensors,
+                                           int64_t askedDim) {
+  std::optional<Sizes> sizes;
   size_t dim = 0;
   for (const std::optional<TensorLayout> &tensor : tensors) {
     if (isSkipped(*tensor)) {
       continue;
     }
-    if (!any) {
-      any = true;
+    if (!sizes) {
       sizes = tensor->sizes;
-      std::optional<size_t> wrapped = wrapDim(call.integer(1), tensor->rank());
-      if (sizes.empty() || !wrapped) {
-        return refuse(call, "expected 'dim' of sizes " + shown(sizes) +
-                                ", got " + std::to_string(call.integer(1)));
+      std::optional<size_t> wrapped = wrapDim(askedDim, tensor->rank());
+      if (sizes->empty() || !wrapped) {
+        return refuse(call, "expected 'dim' of sizes " + shown(*sizes) +
+                                ", got " + std::to_string(askedDim));
       }
       dim = *wrapped;
       continue;
     }
     Sizes others = tensor->sizes;
-    if (others.size() == sizes.size()) {
-      others[dim] = sizes[dim];
+    if (others.size() == sizes->size()) {
+      others[dim] = (*sizes)[dim];
     }
-    if (others != sizes ||
-        __builtin_add_overflow(sizes[dim], tensor->sizes[dim], &sizes[dim])) {
-      return refuse(call, "sizes " + shown(sizes) + " and " +
+    if (others != *sizes ||
+        __builtin_add_overflow((*sizes)[dim], tensor->sizes[dim],
+                               &(*sizes)[dim])) {
+      return refuse(call, "sizes " + shown(*sizes) + " and " +
                               shown(tensor->sizes) + " do not join");
     }
   }
+  return sizes;
+}
+
+Expected<TensorLayout> joined(const OperatorCall &call,
+                              const TensorList &tensors, int64_t dim) {
+  if (tensors.empty()) {
+    return refuse(call, "expected at least 1 tensor, got none");
+  }
+  Expected<std::optional<Sizes>> sizes = joinedSizes(call, tensors, dim);
+  if (!sizes) {
+    return sizes.status();
+  }
   DType dtype = promotedType(tensors);
-  Sizes strides = any ? *stridesIn(commonFormat(tensors), sizes) : Sizes{1};
-  return one(fresh({dtype, std::move(sizes), std::move(strides)}));
+  if (!*sizes) {
+    return contiguousLayout(dtype, {0});
+  }
+  return TensorLayout{dtype, **sizes,
+                      *stridesIn(commonFormat(tensors), **sizes)};
+}
+
+Results cat(const OperatorCall &call) {
+  Expected<TensorLayout> result =
+      joined(call, call.tensors(0), call.integer(1));
+  return result ? one(fresh(std::move(*result))) : Results(result.status());
+}
+
+/// stack along the last dimension joins tensors of one more dimension.
+Results stackLast(const OperatorCall &call) {
+  TensorList tensors = call.tensors(0);
+  for (std::optional<TensorLayout> &tensor : tensors) {
+    tensor->sizes.push_back(1);
+    tensor->strides.push_back(1);
+  }
+  Expected<TensorLayout> result = joined(call, tensors, -1);
+  return result ? one(fresh(std::move(*result))) : Results(result.status());
+}
+
+/// stack: joins along `dim`, then splits that dimension.
+Results stack(const OperatorCall &call) {
+  const TensorList &tensors = call.tensors(0);
+  if (tensors.empty()) {
+    return refuse(call, "expected at least 1 tensor, got none");
+  }
+  const Sizes &sizes = tensors.front()->sizes;
+  bool same = std::ranges::all_of(
+      tensors, [&](const auto &tensor) { return tensor->sizes == sizes; });
+  std::optional<size_t> dim =
+      wrapDim(call.integer(1), tensors.front()->rank() + 1);
+  if (!same || !dim) {
+    return refuse(call, "expected tensors of sizes " + shown(sizes) +
+                            " and one of their dimensions or the next");
+  }
+  if (*dim == sizes.size()) {
+    return stackLast(call);
+  }
+  Expected<TensorLayout> whole =
+      joined(call, tensors, static_cast<int64_t>(*dim));
+  if (!whole) {
+    return whole.status();
+  }
+  Sizes stacked = sizes;
+  stacked.insert(stacked.begin() + static_cast<std::ptrdiff_t>(*dim),
+                 static_cast<int64_t>(tensors.size()));
+  std::optional<Sizes> strides = viewStrides(*whole, stacked);
+  if (!strides) {
+    return refuse(call, "sizes " + shown(whole->sizes) + " do not split");
+  }
+  return one(fresh({whole->dtype, std::move(stacked), std::move(*strides)}));
+}
+
+/// flip.
+Results flip(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  for (int64_t dim : call.integers(1)) {
+    if (!wrapDim(dim, self.rank())) {
+      return refuse(call, "expected dimensions of sizes " + shown(self.sizes) +
+                              ", got " + shown(call.integers(1)));
+    }
+  }
+  return one(fresh(emptyLike(self, self.dtype)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,8 +228,8 @@ Results constantPad(const OperatorCall &call) {
   return one(fresh({self.dtype, *sizes, *strides}));
 }
 
-/// slice_backward, select_backward: a row-major tensor of the sizes asked for,
-/// zero outside of the window.
+/// slice_backward, select_backward, diagonal_backward: a row-major tensor of
+/// the sizes asked for, zero outside of the window.
 Results windowBackward(const OperatorCall &call) {
   Sizes sizes = call.integers(1);
   if (!areValidSizes(sizes)) {
@@ -212,12 +288,15 @@ constexpr Rule kRules[] = {
     rule("cat.default", cat),
     rule("clone.default", clone),
     rule("constant_pad_nd.default", constantPad),
+    rule("diagonal_backward.default", windowBackward),
+    rule("flip.default", flip),
     rule("lift_fresh_copy.default", liftFreshCopy),
     rule("repeat.default", repeat),
     rule("select_backward.default", windowBackward),
     rule("select_scatter.default", windowScatter),
     rule("slice_backward.default", windowBackward),
     rule("slice_scatter.default", windowScatter),
+    rule("stack.default", stack),
     rule("tril.default", triangle),
     rule("triu.default", triangle),
 };

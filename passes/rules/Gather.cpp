@@ -1,8 +1,8 @@
 //===- Gather.cpp - Reads and writes at places that tensors name ----------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Embedding tables, gather and scatter along a dimension. AdvancedIndexing.cpp
-// has `x[i, j]`.
+// Embedding tables, gather, scatter and sorting along a dimension.
+// AdvancedIndexing.cpp has `x[i, j]`.
 //
 // Tested by test/unit/passes/rules/LayoutFixtureTest.cpp.
 //
@@ -113,6 +113,47 @@ Results scatter(const OperatorCall &call) {
   return one(freshContiguous(call.tensor(0).dtype, call.tensor(0).sizes));
 }
 
+/// index_add: a row-major `self` with slices added.
+Results indexAdd(const OperatorCall &call) {
+  Expected<size_t> dim = dimOf(call, 1, 0);
+  if (!dim) {
+    return dim.status();
+  }
+  return one(freshContiguous(call.tensor(0).dtype, call.tensor(0).sizes));
+}
+
+/// topk: row-major values and where they are.
+Results topK(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  Expected<size_t> dim = dimOf(call, 2, 0);
+  if (!dim) {
+    return dim.status();
+  }
+  Sizes sizes = self.sizes;
+  int64_t count = call.integer(1);
+  int64_t available = sizes.empty() ? 1 : sizes[*dim];
+  if (count < 0 || count > available) {
+    return refuse(call, "expected at most " + std::to_string(available) +
+                            " elements, got " + std::to_string(count));
+  }
+  if (!sizes.empty()) {
+    sizes[*dim] = count;
+  }
+  return ResultLayouts{freshContiguous(self.dtype, sizes),
+                       freshContiguous(DType::Int64, sizes)};
+}
+
+/// sort: values and where they are, ordered in memory as `self`.
+Results sortAlong(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  Expected<size_t> dim = dimOf(call, indexOf(call, "dim"), 0);
+  if (!dim) {
+    return dim.status();
+  }
+  return ResultLayouts{fresh(emptyLike(self, self.dtype)),
+                       fresh(emptyLike(self, DType::Int64))};
+}
+
 constexpr Rule rule(std::string_view name,
                     Results (*layout)(const OperatorCall &)) {
   return {.name = name, .layout = layout, .cost = gatherCost};
@@ -137,10 +178,14 @@ constexpr Rule kRules[] = {
     rowsRule("embedding.default", embedding),
     rule("embedding_dense_backward.default", embeddingBackward),
     rowsRule("gather.default", gather),
+    rule("index_add.default", indexAdd),
     rowsRule("index_select.default", indexSelect),
     rule("scatter.src", scatter),
     rule("scatter.value", scatter),
     rule("scatter_add.default", scatter),
+    rule("sort.default", sortAlong),
+    rule("sort.stable", sortAlong),
+    rule("topk.default", topK),
 };
 
 } // namespace

@@ -117,7 +117,8 @@ Results imageLossBackward(const OperatorCall &call) {
   return one(fresh(emptyLike(self, self.dtype)));
 }
 
-Results mseLoss(const OperatorCall &call) {
+/// mse_loss, smooth_l1_loss, …: `reduction` is the argument of that name.
+Results pairLoss(const OperatorCall &call) {
   const TensorLayout &self = call.tensor(0);
   const TensorLayout &target = call.tensor(1);
   std::optional<TensorLayout> samples =
@@ -128,8 +129,39 @@ Results mseLoss(const OperatorCall &call) {
                             ", got sizes " + shown(target.sizes) + " of " +
                             std::string(nameOf(target.dtype)));
   }
-  return one(keepsSamples(call.integer(2)) ? fresh(std::move(*samples))
-                                           : freshContiguous(self.dtype, {}));
+  if (keepsSamples(call.integer(indexOf(call, "reduction")))) {
+    return one(fresh(std::move(*samples)));
+  }
+  // The kernel reduces its samples in place of them and keeps their memory.
+  ResultLayout mean = freshContiguous(self.dtype, {});
+  mean.storageBytes = samples->bytes();
+  return one(std::move(mean));
+}
+
+/// binary_cross_entropy, huber_loss: samples are written like `self`.
+Results likeSelfLoss(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  if (self.sizes != call.tensor(1).sizes ||
+      self.dtype != call.tensor(1).dtype) {
+    return refuse(call, "expected 'target' like sizes " + shown(self.sizes) +
+                            ", got " + shown(call.tensor(1).sizes));
+  }
+  return one(keepsSamples(call.integer(indexOf(call, "reduction")))
+                 ? fresh(emptyLike(self, self.dtype))
+                 : freshContiguous(self.dtype, {}));
+}
+
+/// binary_cross_entropy_with_logits: samples are written like 1 - target.
+Results logitLoss(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  const TensorLayout &target = call.tensor(1);
+  if (self.sizes != target.sizes || self.dtype != target.dtype) {
+    return refuse(call, "expected 'target' like sizes " + shown(self.sizes) +
+                            ", got " + shown(target.sizes));
+  }
+  return one(keepsSamples(call.integer(indexOf(call, "reduction")))
+                 ? fresh(emptyLike(target, target.dtype))
+                 : freshContiguous(self.dtype, {}));
 }
 
 /// One FLOP per element of what the loss is taken of.
@@ -149,12 +181,19 @@ constexpr Rule kRules[] = {
     rule("_safe_softmax.default", safeSoftmax),
     rule("_softmax.default", softmax),
     backwardRule("_softmax_backward_data.default", softmaxBackward),
-    rule("mse_loss.default", mseLoss),
+    rule("binary_cross_entropy.default", likeSelfLoss),
+    backwardRule("binary_cross_entropy_backward.default", imageLossBackward),
+    rule("binary_cross_entropy_with_logits.default", logitLoss),
+    rule("huber_loss.default", likeSelfLoss),
+    backwardRule("huber_loss_backward.default", lossBackward),
+    rule("mse_loss.default", pairLoss),
     backwardRule("mse_loss_backward.default", lossBackward),
     backwardRule("nll_loss2d_backward.default", imageLossBackward),
     rule("nll_loss2d_forward.default", nllLoss2d),
     backwardRule("nll_loss_backward.default", lossBackward),
     rule("nll_loss_forward.default", nllLoss),
+    rule("smooth_l1_loss.default", pairLoss),
+    backwardRule("smooth_l1_loss_backward.default", lossBackward),
 };
 
 } // namespace

@@ -78,6 +78,37 @@ Results addmm(const OperatorCall &call) { return addedProduct(call, 2); }
 
 Results baddbmm(const OperatorCall &call) { return addedProduct(call, 3); }
 
+/// Checks arguments 0 and 1 of `dot` and `mv`, a vector or rows of vectors.
+Status checkVectorProduct(const OperatorCall &call, int64_t rank) {
+  if (Status status = requireRank(call, 0, rank); !status.ok()) {
+    return status;
+  }
+  if (Status status = requireRank(call, 1, 1); !status.ok()) {
+    return status;
+  }
+  const TensorLayout &self = call.tensor(0);
+  const TensorLayout &vector = call.tensor(1);
+  if (self.sizes.back() != vector.sizes[0] || self.dtype != vector.dtype) {
+    return refuse(call, "sizes " + shown(self.sizes) + " and " +
+                            shown(vector.sizes) +
+                            " of different dtypes or lengths do not multiply");
+  }
+  return Status();
+}
+
+Results dot(const OperatorCall &call) {
+  Status status = checkVectorProduct(call, 1);
+  return status.ok() ? one(freshContiguous(call.tensor(0).dtype, {}))
+                     : Results(status);
+}
+
+Results mv(const OperatorCall &call) {
+  Status status = checkVectorProduct(call, 2);
+  const TensorLayout &self = call.tensor(0);
+  return status.ok() ? one(freshContiguous(self.dtype, {self.sizes[0]}))
+                     : Results(status);
+}
+
 /// batch · m · n · k multiplications and as many additions.
 CostFacts gemmCost(const OperatorCall &call, const ResultLayouts &results,
                    size_t left) {
@@ -103,11 +134,25 @@ CostFacts addedProductCost(const OperatorCall &call,
   return gemmCost(call, results, 1);
 }
 
+/// A matrix product with one column.
+CostFacts vectorProductCost(const OperatorCall &call,
+                            const ResultLayouts &results) {
+  CostFacts cost = movedBytes(CostClass::Gemm, call, results);
+  cost.batch = 1;
+  cost.m = results[0]->tensor.elementCount();
+  cost.n = 1;
+  cost.k = call.tensor(1).elementCount();
+  cost.flops = saturatingProduct(2, saturatingProduct(cost.m, cost.k));
+  return cost;
+}
+
 constexpr Rule kRules[] = {
     {.name = "addmm.default", .layout = addmm, .cost = addedProductCost},
     {.name = "baddbmm.default", .layout = baddbmm, .cost = addedProductCost},
     {.name = "bmm.default", .layout = bmm, .cost = productCost},
+    {.name = "dot.default", .layout = dot, .cost = vectorProductCost},
     {.name = "mm.default", .layout = mm, .cost = productCost},
+    {.name = "mv.default", .layout = mv, .cost = vectorProductCost},
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Normalization.cpp - Layer and batch normalization ------------------===//
+//===- Normalization.cpp - Layer, batch and group normalization ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // native_batch_norm has no rule: it writes its running statistics although its
@@ -186,6 +186,58 @@ Results batchNormBackward(const OperatorCall &call) {
       ifAsked(mask, 2, freshContiguous(parameters, channels))};
 }
 
+//===----------------------------------------------------------------------===//
+// Group normalization
+//===----------------------------------------------------------------------===//
+
+/// Checks channels and groups at `channels` and `channels` + 2.
+Status checkGroups(const OperatorCall &call, const TensorLayout &input,
+                   size_t channels) {
+  int64_t groups = call.integer(channels + 2);
+  bool fits = input.rank() >= 2 && groups > 0 &&
+              input.sizes[1] == call.integer(channels) &&
+              input.sizes[1] % groups == 0;
+  return fits ? Status()
+              : refuse(call, "sizes " + shown(input.sizes) +
+                                 " do not split into " +
+                                 std::to_string(groups) + " groups");
+}
+
+TensorLayout inSuggestedFormat(const TensorLayout &input) {
+  return {input.dtype, input.sizes,
+          *stridesIn(suggestedFormat(input), input.sizes)};
+}
+
+/// (output, mean, rstd) with statistics per sample and group.
+Results groupNorm(const OperatorCall &call) {
+  const TensorLayout &input = call.tensor(0);
+  if (Status status = checkGroups(call, input, 4); !status.ok()) {
+    return status;
+  }
+  DType statistics = statisticsType(call, {1, 2});
+  Sizes groups = {call.integer(3), call.integer(6)};
+  return ResultLayouts{fresh(inSuggestedFormat(input)),
+                       freshContiguous(statistics, groups),
+                       freshContiguous(statistics, groups)};
+}
+
+Results groupNormBackward(const OperatorCall &call) {
+  const TensorLayout &input = call.tensor(1);
+  if (Status status = checkGroups(call, input, 6); !status.ok()) {
+    return status;
+  }
+  std::vector<bool> mask = call.booleans(9);
+  DType parameters = statisticsType(call, {4});
+  Sizes channels = {call.integer(6)};
+  // A dense input keeps even strides of dimensions of size 1.
+  TensorLayout gradient = isContiguousIn(input, suggestedFormat(input))
+                              ? input
+                              : inSuggestedFormat(input);
+  return ResultLayouts{ifAsked(mask, 0, fresh(std::move(gradient))),
+                       ifAsked(mask, 1, freshContiguous(parameters, channels)),
+                       ifAsked(mask, 2, freshContiguous(parameters, channels))};
+}
+
 /// Statistics, then scale and shift: about 5 FLOPs per element.
 CostFacts normalizationCost(const OperatorCall &call,
                             const ResultLayouts &results) {
@@ -216,6 +268,8 @@ constexpr Rule kRules[] = {
     rule("_native_batch_norm_legit_functional.default", functionalBatchNorm),
     rule("_native_batch_norm_legit_no_training.default", batchNormInEvaluation),
     backwardRule("native_batch_norm_backward.default", batchNormBackward),
+    rule("native_group_norm.default", groupNorm),
+    backwardRule("native_group_norm_backward.default", groupNormBackward),
     rule("native_layer_norm.default", layerNorm),
     backwardRule("native_layer_norm_backward.default", layerNormBackward),
 };

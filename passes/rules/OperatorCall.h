@@ -112,6 +112,9 @@ struct ResultLayout {
   std::optional<size_t> aliasOf;
   /// Elements from the start of that argument's view to the start of this one.
   int64_t offset = 0;
+  /// Of fresh memory: its bytes where a kernel takes more than the tensor
+  /// spans, as some losses do for their samples.
+  int64_t storageBytes = 0;
 };
 
 } // namespace sfsdp::rules

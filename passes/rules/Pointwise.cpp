@@ -96,10 +96,27 @@ Results intoEmptyLike(const OperatorCall &call) {
   return one(fresh(emptyLike(call.tensor(0), call.tensor(0).dtype)));
 }
 
-/// threshold_backward reads `self` before the gradient.
-Results thresholdBackward(const OperatorCall &call) {
+/// threshold_backward and leaky_relu_backward read `self` before the gradient.
+Results selfThenGradient(const OperatorCall &call) {
   DType common = resultType(call, {0, 1});
   return elementwise(call, common, convertedOperands(call, {1, 0}, common));
+}
+
+/// elu_backward reads the gradient and argument 5.
+Results eluBackward(const OperatorCall &call) {
+  DType common = resultType(call, {0, 5});
+  return elementwise(call, common, convertedOperands(call, {0, 5}, common));
+}
+
+/// isinf: integers never are; floats are compared with a number.
+Results isInfinite(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  if (runtime::isIntegral(self.dtype)) {
+    return one(fresh(emptyLike(self, DType::Bool)));
+  }
+  TensorLayout absolute = *elementwiseLayout(self.dtype, {self});
+  return elementwise(call, DType::Bool,
+                     {absolute, contiguousLayout(self.dtype, {})});
 }
 
 /// |x| of a complex number is real.
@@ -207,6 +224,7 @@ constexpr Rule kRules[] = {
     mixed("addcmul.default", ternary),
     rule("asin.default", floatOf),
     rule("atan.default", floatOf),
+    rule("atan2.default", binaryFloat),
     mixed("bitwise_and.Scalar", binary),
     mixed("bitwise_and.Tensor", binary),
     rule("bitwise_not.default", sameType),
@@ -217,6 +235,8 @@ constexpr Rule kRules[] = {
     rule("clamp.default", clamp),
     rule("clamp_max.default", clamp),
     rule("clamp_min.default", clamp),
+    mixed("copysign.Scalar", binaryFloat),
+    mixed("copysign.Tensor", binaryFloat),
     rule("cos.default", floatOf),
     rule("cosh.default", floatOf),
     mixed("div.Scalar", binaryFloat),
@@ -224,15 +244,20 @@ constexpr Rule kRules[] = {
     mixed("div.Tensor", binaryFloat),
     mixed("div.Tensor_mode", divWithMode),
     rule("elu.default", sameType),
+    rule("elu_backward.default", eluBackward),
     mixed("eq.Scalar", comparison),
     mixed("eq.Tensor", comparison),
     rule("erf.default", floatOf),
+    rule("erfc.default", floatOf),
+    rule("erfinv.default", floatOf),
     rule("exp.default", floatOf),
     rule("exp2.default", floatOf),
     rule("expm1.default", floatOf),
     rule("floor.default", sameType),
+    mixed("floor_divide.default", binary),
     mixed("fmod.Scalar", binary),
     mixed("fmod.Tensor", binary),
+    rule("frac.default", sameType),
     mixed("ge.Scalar", comparison),
     mixed("ge.Tensor", comparison),
     rule("gelu.default", sameType),
@@ -240,11 +265,19 @@ constexpr Rule kRules[] = {
     mixed("gt.Scalar", comparison),
     mixed("gt.Tensor", comparison),
     rule("hardsigmoid.default", floatOf),
+    rule("hardsigmoid_backward.default", binary),
+    rule("hardswish.default", sameType),
+    rule("hardswish_backward.default", binary),
     rule("hardtanh.default", intoEmptyLike),
+    rule("hardtanh_backward.default", binary),
+    rule("hypot.default", binary),
+    rule("isinf.default", isInfinite),
     rule("isnan.default", predicate),
     mixed("le.Scalar", comparison),
     mixed("le.Tensor", comparison),
     rule("leaky_relu.default", sameType),
+    rule("leaky_relu_backward.default", selfThenGradient),
+    rule("lerp.Scalar", binary),
     rule("log.default", floatOf),
     rule("log10.default", floatOf),
     rule("log1p.default", floatOf),
@@ -256,8 +289,11 @@ constexpr Rule kRules[] = {
     mixed("lt.Scalar", comparison),
     mixed("lt.Tensor", comparison),
     rule("masked_fill.Scalar", maskedFill),
+    rule("masked_fill.Tensor", maskedFill),
     rule("maximum.default", binary),
     rule("minimum.default", binary),
+    rule("mish.default", sameType),
+    rule("mish_backward.default", binary),
     mixed("mul.Scalar", binary),
     mixed("mul.Tensor", binary),
     mixed("ne.Scalar", comparison),
@@ -273,6 +309,7 @@ constexpr Rule kRules[] = {
     rule("round.default", sameType),
     rule("rsqrt.default", floatOf),
     mixed("rsub.Scalar", binary),
+    rule("sgn.default", sameType),
     rule("sigmoid.default", floatOf),
     rule("sigmoid_backward.default", binary),
     rule("sign.default", sameType),
@@ -281,13 +318,15 @@ constexpr Rule kRules[] = {
     rule("sin.default", floatOf),
     rule("sinh.default", floatOf),
     rule("softplus.default", sameType),
+    rule("softplus_backward.default", binary),
+    rule("softshrink.default", sameType),
     rule("sqrt.default", floatOf),
     mixed("sub.Scalar", binary),
     mixed("sub.Tensor", binary),
     rule("tan.default", floatOf),
     rule("tanh.default", floatOf),
     rule("tanh_backward.default", binary),
-    rule("threshold_backward.default", thresholdBackward),
+    rule("threshold_backward.default", selfThenGradient),
     rule("trunc.default", sameType),
     mixed("where.self", where),
 };

@@ -1,4 +1,4 @@
-//===- Pooling.cpp - Max pooling ------------------------------------------===//
+//===- Pooling.cpp - Maxima and means of windows ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/unit/passes/rules/LayoutFixtureTest.cpp.
@@ -9,6 +9,8 @@
 #include "passes/rules/Families.h"
 #include "passes/rules/LayoutAlgorithms.h"
 #include "passes/rules/Results.h"
+
+#include <algorithm>
 
 namespace sfsdp::rules {
 
@@ -85,6 +87,10 @@ Expected<Sizes> pooledSizes(const OperatorCall &call, const TensorLayout &self,
   return sizes;
 }
 
+TensorLayout inFormatOf(const TensorLayout &self, const Sizes &sizes) {
+  return {self.dtype, sizes, *stridesIn(suggestedFormat(self), sizes)};
+}
+
 /// (maxima, where they are).
 Results maxPool(const OperatorCall &call) {
   const TensorLayout &self = call.tensor(0);
@@ -111,7 +117,66 @@ Results maxPoolBackward(const OperatorCall &call) {
       {self.dtype, self.sizes, *stridesIn(suggestedFormat(self), self.sizes)}));
 }
 
+/// avg_pool2d, whose windows have no dilation.
+Expected<Sizes> averagedSizes(const OperatorCall &call,
+                              const TensorLayout &self, size_t kernel) {
+  OperatorCall dilated = call;
+  auto position = static_cast<std::ptrdiff_t>(kernel + 3);
+  dilated.arguments.insert(dilated.arguments.begin() + position, Sizes{1});
+  return pooledSizes(dilated, self, kernel);
+}
+
+Results averagePool(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  Expected<Sizes> sizes = averagedSizes(call, self, 1);
+  return sizes ? one(fresh(inFormatOf(self, *sizes))) : Results(sizes.status());
+}
+
+Results averagePoolBackward(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(1);
+  Expected<Sizes> sizes = averagedSizes(call, self, 2);
+  if (!sizes) {
+    return sizes.status();
+  }
+  if (call.tensor(0).sizes != *sizes) {
+    return refuse(call, "expected a gradient of sizes " + shown(*sizes) +
+                            ", got " + shown(call.tensor(0).sizes));
+  }
+  return one(fresh(inFormatOf(self, self.sizes)));
+}
+
+/// _adaptive_avg_pool2d: to the sizes asked for.
+Results adaptivePool(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(0);
+  Sizes asked = call.integers(1);
+  if ((self.rank() != 3 && self.rank() != 4) || asked.size() != 2 ||
+      !areValidSizes(asked)) {
+    return refuse(call, "expected 3 or 4 dimensions and 2 sizes, got " +
+                            shown(self.sizes) + " and " + shown(asked));
+  }
+  Sizes sizes = self.sizes;
+  std::copy(asked.begin(), asked.end(), sizes.end() - 2);
+  return one(fresh(inFormatOf(self, sizes)));
+}
+
+Results adaptivePoolBackward(const OperatorCall &call) {
+  const TensorLayout &self = call.tensor(1);
+  return one(fresh(inFormatOf(self, self.sizes)));
+}
+
 constexpr Rule kRules[] = {
+    {.name = "_adaptive_avg_pool2d.default",
+     .layout = adaptivePool,
+     .cost = reductionCost},
+    {.name = "_adaptive_avg_pool2d_backward.default",
+     .layout = adaptivePoolBackward,
+     .cost = pointwiseCost},
+    {.name = "avg_pool2d.default",
+     .layout = averagePool,
+     .cost = reductionCost},
+    {.name = "avg_pool2d_backward.default",
+     .layout = averagePoolBackward,
+     .cost = pointwiseCost},
     {.name = "max_pool2d_with_indices.default",
      .layout = maxPool,
      .cost = reductionCost},

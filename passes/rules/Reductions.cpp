@@ -11,6 +11,7 @@
 #include "passes/rules/Families.h"
 #include "passes/rules/LayoutAlgorithms.h"
 #include "passes/rules/Results.h"
+#include "passes/rules/TypePromotion.h"
 
 #include <algorithm>
 
@@ -128,18 +129,38 @@ Results truthOfAll(const OperatorCall &call) {
   return reduced(call, {}, false, truthType(call));
 }
 
-/// var.correction.
+/// var.correction, std.correction.
 Results variance(const OperatorCall &call) {
   return reduced(call, call.integers(1), call.boolean(3), call.tensor(0).dtype);
 }
 
-/// var_mean.correction.
+/// var_mean.correction, std_mean.correction.
 Results varianceAndMean(const OperatorCall &call) {
   Results results = variance(call);
   if (results) {
     results->push_back(results->front());
   }
   return results;
+}
+
+/// logsumexp computes in floats.
+Results logSumExp(const OperatorCall &call) {
+  return reduced(call, call.integers(1), call.boolean(2),
+                 floatingTypeFor(call.tensor(0).dtype));
+}
+
+Results vectorNorm(const OperatorCall &call) {
+  DType dtype = call.dtype(4).value_or(call.tensor(0).dtype);
+  if (!runtime::isFloatingPoint(dtype)) {
+    return refuse(call, "expected a floating-point dtype, got " +
+                            std::string(nameOf(dtype)));
+  }
+  return reduced(call, call.integers(2), call.boolean(3), dtype);
+}
+
+Results prodOfDim(const OperatorCall &call) {
+  return reduced(call, {call.integer(1)}, call.boolean(2),
+                 sumType(call, call.dtype(3)));
 }
 
 Results cumsum(const OperatorCall &call) {
@@ -165,13 +186,20 @@ constexpr Rule kRules[] = {
     rule("any.dim", truthOfDim),
     rule("argmax.default", extremumIndex),
     rule("argmin.default", extremumIndex),
+    rule("cumprod.default", cumsum),
     rule("cumsum.default", cumsum),
+    rule("linalg_vector_norm.default", vectorNorm),
+    rule("logsumexp.default", logSumExp),
     rule("max.default", extremumOfAll),
     rule("max.dim", extremumWithIndex),
     rule("mean.default", meanAll),
     rule("mean.dim", meanDims),
     rule("min.default", extremumOfAll),
     rule("min.dim", extremumWithIndex),
+    rule("prod.default", sumAll),
+    rule("prod.dim_int", prodOfDim),
+    rule("std.correction", variance),
+    rule("std_mean.correction", varianceAndMean),
     rule("sum.default", sumAll),
     rule("sum.dim_IntList", sumDims),
     rule("var.correction", variance),

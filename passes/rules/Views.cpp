@@ -20,6 +20,7 @@ using Sizes = std::vector<int64_t>;
 
 /// A graph that splits a tensor into more parts is broken or hostile.
 constexpr int64_t kMaxParts = 1 << 20;
+constexpr int64_t kMaxDiagonal = int64_t{1} << 40;
 
 /// alias, detach.
 Results identity(const OperatorCall &call) {
@@ -346,6 +347,62 @@ Results unbind(const OperatorCall &call) {
   return results;
 }
 
+/// The diagonal of dimensions 2 and 3 of the arguments becomes the last one.
+Results diagonal(const OperatorCall &call) {
+  TensorLayout self = call.tensor(0);
+  Expected<size_t> first = dimOf(call, 2, 0);
+  Expected<size_t> second = dimOf(call, 3, 0);
+  if (!first || !second) {
+    return first ? second.status() : first.status();
+  }
+  int64_t offset = call.integer(1);
+  if (*first == *second || self.rank() < 2 || offset < -kMaxDiagonal ||
+      offset > kMaxDiagonal) {
+    return refuse(call, "expected two dimensions of sizes " +
+                            shown(self.sizes) + " and a small offset");
+  }
+  size_t shifted = offset >= 0 ? *second : *first;
+  int64_t skipped = offset >= 0 ? offset : -offset;
+  int64_t length = std::min(self.sizes[*first] + std::min<int64_t>(offset, 0),
+                            self.sizes[*second] - std::max<int64_t>(offset, 0));
+  length = std::max<int64_t>(length, 0);
+  int64_t start =
+      length == 0 ? 0 : saturatingProduct(skipped, self.strides[shifted]);
+  int64_t stride = self.strides[*first] + self.strides[*second];
+  for (size_t dim : {std::max(*first, *second), std::min(*first, *second)}) {
+    auto position = static_cast<std::ptrdiff_t>(dim);
+    self.sizes.erase(self.sizes.begin() + position);
+    self.strides.erase(self.strides.begin() + position);
+  }
+  self.sizes.push_back(length);
+  self.strides.push_back(stride);
+  return one(viewOf(0, std::move(self), start));
+}
+
+/// Windows of one dimension, `step` apart, along a new last dimension.
+Results unfold(const OperatorCall &call) {
+  TensorLayout self = call.tensor(0);
+  Expected<size_t> dim = dimOf(call, 1, 0);
+  if (!dim) {
+    return dim.status();
+  }
+  int64_t size = call.integer(2);
+  int64_t step = call.integer(3);
+  int64_t whole = self.rank() == 0 ? 1 : self.sizes[*dim];
+  if (size < 0 || size > whole || step <= 0) {
+    return refuse(call, "expected windows within sizes " + shown(self.sizes) +
+                            ", got size " + std::to_string(size) +
+                            " and step " + std::to_string(step));
+  }
+  self.sizes.push_back(size);
+  self.strides.push_back(self.rank() == 1 ? 1 : self.strides[*dim]);
+  if (self.rank() > 1) {
+    self.sizes[*dim] = (whole - size) / step + 1;
+    self.strides[*dim] = saturatingProduct(self.strides[*dim], step);
+  }
+  return one(viewOf(0, std::move(self)));
+}
+
 constexpr Rule viewRule(std::string_view name,
                         Results (*layout)(const OperatorCall &)) {
   return {.name = name, .layout = layout, .cost = viewCost};
@@ -362,6 +419,7 @@ constexpr Rule kRules[] = {
     identityRule("alias.default"),
     identityRule("detach.default"),
     identityRule("lift_fresh.default"),
+    viewRule("diagonal.default", diagonal),
     viewRule("expand.default", expand),
     viewRule("permute.default", permute),
     viewRule("select.int", select),
@@ -374,6 +432,7 @@ constexpr Rule kRules[] = {
     viewRule("t.default", t),
     viewRule("transpose.int", transpose),
     viewRule("unbind.int", unbind),
+    viewRule("unfold.default", unfold),
     viewRule("unsqueeze.default", unsqueeze),
     viewRule("view.default", view),
 };

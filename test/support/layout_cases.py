@@ -4,13 +4,14 @@
 Every family is a function that makes calls: for each operator shapes of sizes
 0, 1 and more, and operands that are row-major, permuted, expanded, sliced, or
 have odd strides where a dimension has size 1. Drawn with a fixed seed. Here are
-views, element-wise operators and matrix products; layout_kernel_cases.py has
-the other families.
+views, element-wise operators and matrix products; layout_kernel_cases.py and
+layout_network_cases.py have the other families.
 
 Tested by test/unit/passes/rules/LayoutFixtureTest.cpp.
 """
 
 import layout_kernel_cases
+import layout_network_cases
 from layout_draw import Draw
 from make_layout_fixtures import Layout
 
@@ -78,6 +79,10 @@ def window_calls(record, draw):
     first = draw.random.randrange(size + 1)
     record.call("split_with_sizes.default", x, [first, size - first], dim)
     record.call("unbind.int", x, dim)
+    record.call("unfold.default", x, dim, draw.pick(0, 1, 2), draw.pick(1, 2))
+    y = draw.layout(sizes=draw.shape(2))
+    dims = draw.random.sample(range(len(y.sizes)), 2)
+    record.call("diagonal.default", y, draw.pick(0, 1, -1, 5), *dims)
 
 
 def view_refusals(record):
@@ -109,33 +114,36 @@ def view_refusals(record):
     record.refused("split.Tensor", matrix, 0, 0)
     record.refused("split_with_sizes.default", matrix, [1, 2], 0)
     record.refused("unbind.int", Layout("f32", ()))
+    record.refused("unfold.default", matrix, 0, 3, 1)
+    record.refused("diagonal.default", matrix, 0, 1, 1)
 
 
 # ---------------------------------------------------------------------------
 # Element-wise operators
 # ---------------------------------------------------------------------------
 
-FLOATS_ONLY = """elu gelu hardsigmoid hardtanh leaky_relu silu
-softplus""".split()
-UNARY = """abs acos asin atan ceil cos cosh erf exp exp2 expm1 floor isnan log
-log10 log1p log2 logical_not neg reciprocal relu round rsqrt sigmoid sign sin
-sinh sqrt tan tanh trunc""".split()
+FLOATS_ONLY = """elu gelu hardsigmoid hardswish hardtanh leaky_relu mish silu
+softplus softshrink""".split()
+UNARY = """abs acos asin atan ceil cos cosh erf erfc erfinv exp exp2 expm1 floor
+frac isinf isnan log log10 log1p log2 logical_not neg reciprocal relu round
+rsqrt sgn sigmoid sign sin sinh sqrt tan tanh trunc""".split()
 BINARY = """add.Tensor sub.Tensor mul.Tensor div.Tensor maximum.default
 minimum.default eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and.default
 logical_or.default logical_xor.default fmod.Tensor remainder.Tensor
-pow.Tensor_Tensor""".split()
+pow.Tensor_Tensor atan2.default copysign.Tensor floor_divide.default""".split()
 WITH_NUMBER = """add.Scalar sub.Scalar mul.Scalar div.Scalar rsub.Scalar
 eq.Scalar ne.Scalar lt.Scalar le.Scalar
-gt.Scalar ge.Scalar fmod.Scalar remainder.Scalar pow.Tensor_Scalar""".split()
+gt.Scalar ge.Scalar fmod.Scalar remainder.Scalar pow.Tensor_Scalar
+copysign.Scalar""".split()
 TENSOR_WITH_NUMBER = """add.Tensor sub.Tensor mul.Tensor div.Tensor eq.Tensor
 lt.Tensor bitwise_and.Tensor""".split()
-GRADIENTS = """gelu_backward sigmoid_backward silu_backward
-tanh_backward""".split()
+GRADIENTS = """gelu_backward hardsigmoid_backward hardswish_backward hypot
+mish_backward sigmoid_backward silu_backward tanh_backward""".split()
 
 
 def pointwise(record):
     draw = Draw(2)
-    for _ in range(32):
+    for _ in range(34):
         for name in UNARY:
             record.call(f"{name}.default", draw.layout())
         for name in FLOATS_ONLY:
@@ -151,6 +159,7 @@ def pointwise(record):
         for name in GRADIENTS:
             record.call(f"{name}.default", *gradient_pair(draw))
         record.call("threshold_backward.default", *gradient_pair(draw), 0)
+        parameterized_gradients(record, draw)
         record.call("pow.Scalar", draw.number(), draw.layout())
         record.call("div.Scalar_mode", draw.layout(), draw.number(), "floor")
         several_operands(record, draw)
@@ -185,6 +194,15 @@ def gradient_pair(draw):
     return x, draw.layout(x.dtype, x.sizes)
 
 
+def parameterized_gradients(record, draw):
+    grad, x = gradient_pair(draw)
+    record.call("leaky_relu_backward.default", grad, x, 0.1, False)
+    record.call("hardtanh_backward.default", grad, x, -1, 1)
+    record.call("softplus_backward.default", grad, x, 1, 20)
+    record.call("elu_backward.default", grad, 1, 1, 1, False, x)
+    record.call("lerp.Scalar", grad, x, 0.5)
+
+
 def several_operands(record, draw):
     x, y = operand_pair(draw)
     z = draw.layout(x.dtype, draw.broadcastable(x.sizes))
@@ -194,6 +212,7 @@ def several_operands(record, draw):
     record.call("where.self", condition, x, y)
     record.call("where.self", condition, x, draw.layout(sizes=()))
     record.call("masked_fill.Scalar", x, condition, draw.number())
+    record.call("masked_fill.Tensor", x, condition, draw.layout(x.dtype, ()))
 
 
 def bounds(record, draw):
@@ -233,6 +252,9 @@ def matmul(record):
         record.call(
             "addmm.default", draw.layout(dtype, bias), left, right
         )
+        vector = draw.layout(dtype, (k,))
+        record.call("mv.default", left, vector)
+        record.call("dot.default", draw.layout(dtype, (k,)), vector)
         lefts = draw.layout(dtype, (b, m, k))
         rights = draw.layout(dtype, (b, k, n))
         record.call("bmm.default", lefts, rights)
@@ -245,6 +267,8 @@ def matmul(record):
     record.refused("mm.default", square, Layout("bf16", (2, 2)))
     record.refused("addmm.default", tall, square, square)
     record.refused("bmm.default", square, square)
+    record.refused("mv.default", square, Layout("f32", (3,)))
+    record.refused("dot.default", Layout("f32", (2,)), Layout("f32", (3,)))
     record.refused(
         "bmm.default", Layout("f32", (2, 3, 3)), Layout("f32", (1, 3, 3))
     )
@@ -255,4 +279,5 @@ FAMILIES = {
     "pointwise": pointwise,
     "views": views,
     **layout_kernel_cases.FAMILIES,
+    **layout_network_cases.FAMILIES,
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Operator calls of reductions, copies, and kernels with rules of their own.
+"""Operator calls of reductions, copies, creation, dropout and gathers.
 
 See layout_cases.py.
 
@@ -28,7 +28,7 @@ def reductions(record):
         record.call("sum.default", x, dtype)
         record.call("mean.dim", x, dims, keep, dtype)
         record.call("mean.dim", draw.layout("f32", x.sizes), [dim], keep)
-        record.call("mean.default", draw.layout(draw.float(), x.sizes), dtype)
+        record.call("mean.default", draw.layout(draw.float()))
         for name in ["amax.default", "amin.default"]:
             record.call(name, x, dims, keep)
         for name in ["max.default", "min.default", "any.default"]:
@@ -42,6 +42,15 @@ def reductions(record):
         variance = [draw.layout(draw.float(), x.sizes), dims, 1, keep]
         record.call("var.correction", *variance)
         record.call("var_mean.correction", *variance)
+        record.call("std.correction", *variance)
+        record.call("std_mean.correction", *variance)
+        record.call("prod.default", x, dtype)
+        record.call("prod.dim_int", x, dim, keep, dtype)
+        record.call("cumprod.default", x, dim, dtype)
+        record.call("logsumexp.default", x, dims, keep)
+        floats = draw.layout(draw.float(), x.sizes)
+        norm = draw.pick(1, 2, float("inf"))
+        record.call("linalg_vector_norm.default", floats, norm, dims, keep)
     x = Layout("f32", (2, 3))
     record.refused("sum.dim_IntList", x, [0, 0])
     record.refused("sum.dim_IntList", x, [2])
@@ -66,6 +75,8 @@ def copies(record):
         joined(record, draw)
         record.call("constant_pad_nd.default", x, padding(draw, x.sizes), 1)
         windows(record, draw)
+        stacked(record, draw)
+        record.call("flip.default", x, draw.dims(x.sizes))
         repeats = [draw.pick(0, 1, 2) for _ in x.sizes]
         record.call("repeat.default", x, [*draw.pick([], [2]), *repeats])
         matrices = draw.layout(sizes=draw.shape(2))
@@ -98,6 +109,12 @@ def joined(record, draw):
     record.call("cat.default", tensors, dim)
 
 
+def stacked(record, draw):
+    dtype, sizes = draw.dtype(), draw.shape()
+    tensors = [draw.layout(dtype, sizes) for _ in range(draw.pick(1, 2, 3))]
+    record.call("stack.default", tensors, draw.dim((*sizes, 1)))
+
+
 def padding(draw, sizes):
     count = draw.random.randrange(len(sizes) + 1)
     choices = draw.pick([0, 1, 2, -1], [0, -1], [0])
@@ -118,6 +135,13 @@ def windows(record, draw):
     if size > 0:
         row = draw.layout(x.dtype, (*x.sizes[:dim], *x.sizes[dim + 1 :]))
         record.call("select_backward.default", row, list(x.sizes), dim, 0)
+        if len(x.sizes) > 1:
+            count = min(x.sizes[:2])
+            record.call(
+                "diagonal_backward.default",
+                draw.layout(x.dtype, (*x.sizes[2:], count)),
+                list(x.sizes), 0, 0, 1,
+            )
         record.call("select_scatter.default", whole(draw, x), row, dim, 0)
 
 
@@ -218,6 +242,10 @@ def gather(record):
         source = draw.layout(dtype, x.sizes)
         record.call("scatter.src", x, dim, index, source)
         record.call("scatter_add.default", x, dim, index, source)
+        sorting(record, draw, x, dim)
+        if len(x.sizes) > 0:
+            every = Layout("i64", (x.sizes[dim],), fill=0)
+            record.call("index_add.default", x, dim, every, source)
     table = Layout("f32", (5, 4))
     indices = Layout("i64", (2,), fill=0)
     record.refused("embedding.default", table, table)
@@ -227,6 +255,12 @@ def gather(record):
     record.refused(
         "index_select.default", table, 0, Layout("i64", (1, 1), fill=0)
     )
+
+
+def sorting(record, draw, x, dim):
+    record.call("sort.default", x, dim)
+    record.call("sort.stable", x, True, dim)
+    record.call("topk.default", x, draw.pick(0, 1, 2), dim)
 
 
 def indexing(record):
@@ -257,257 +291,11 @@ def index_list(draw, sizes):
     return indices
 
 
-def losses(record):
-    draw = Draw(10)
-    for _ in range(40):
-        x = draw.layout(draw.float())
-        dim = draw.dim(x.sizes)
-        grad = draw.layout(x.dtype, x.sizes)
-        for name in ["_softmax", "_log_softmax"]:
-            record.call(f"{name}.default", x, dim, False)
-            record.call(
-                f"{name}_backward_data.default", grad, x, dim, x.dtype
-            )
-        record.call("_safe_softmax.default", x, dim)
-        record.call(
-            "_safe_softmax.default", x, dim, draw.pick(None, torch.float32)
-        )
-        likelihood(record, draw)
-        target = draw.layout(x.dtype, draw.pick(x.sizes, ()))
-        reduction = draw.pick(0, 1, 2)
-        record.call("mse_loss.default", x, target, reduction)
-        record.call(
-            "mse_loss_backward.default",
-            grad if reduction == 0 else Layout(x.dtype, ()),
-            x,
-            draw.layout(x.dtype, x.sizes),
-            reduction,
-        )
-    matrix, targets = Layout("f32", (2, 3)), Layout("i64", (3,), fill=0)
-    record.refused("_softmax.default", matrix, 2, False)
-    record.refused("_log_softmax.default", Layout("i64", (2,)), 0, False)
-    record.refused("nll_loss_forward.default", matrix, targets, None, 1, -100)
-    record.refused("mse_loss.default", matrix, Layout("f32", (2, 2)))
-
-
-def likelihood(record, draw):
-    dtype = draw.float()
-    n, c, h, w = draw.pick(1, 2, 4), draw.pick(1, 3), 2, draw.pick(1, 3)
-    reduction = draw.pick(0, 1, 2)
-    weight = draw.pick(None, Layout(dtype, (c,)))
-    total = Layout(dtype, ())
-    for sizes, kind in [((n, c), ""), ((c,), ""), ((n, c, h, w), "2d")]:
-        samples = (n, *sizes[2:]) if len(sizes) > 1 else ()
-        x = draw.layout(dtype, sizes)
-        target = draw.layout("i64", samples, fill=0)
-        rest = [target, weight, reduction, -100]
-        record.call(f"nll_loss{kind}_forward.default", x, *rest)
-        grad = Layout(dtype, samples if reduction == 0 else ())
-        record.call(f"nll_loss{kind}_backward.default", grad, x, *rest, total)
-
-
-def attention(record):
-    draw = Draw(11)
-    forward = "_scaled_dot_product_flash_attention_for_cpu.default"
-    backward = "_scaled_dot_product_flash_attention_for_cpu_backward.default"
-    for _ in range(60):
-        dtype = draw.pick("f32", "f32", "bf16", "f16", "f64")
-        b, s, t, d = draw.pick(1, 2), draw.pick(1, 4), draw.pick(4, 6), 8
-        heads, key_heads = draw.pick((1, 1), (3, 3), (4, 2))
-        causal = draw.pick(True, False)
-        t = s if causal else t
-        query = draw.layout(dtype, (b, heads, s, d))
-        key = draw.layout(dtype, (b, key_heads, t, d))
-        value = draw.layout(dtype, (b, key_heads, t, d))
-        masks = [None, Layout(dtype, (b, 1, s, t))]
-        options = [None if causal else draw.pick(*masks), draw.pick(None, 0.5)]
-        record.call(forward, query, key, value, 0.0, causal, *options)
-        record.call(forward, query, key, value)
-        sums = Layout(
-            "f64" if dtype == "f64" else "f32",
-            (b, heads, s),
-            (s * heads, 1, heads),
-        )
-        grad, out = (draw.layout(dtype, query.sizes) for _ in range(2))
-        record.call(
-            backward, grad, query, key, value, out, sums, 0.0, causal, *options
-        )
-    x, y = Layout("f32", (2, 3, 4, 8)), Layout("f32", (2, 3, 4, 5))
-    record.refused(forward, x, x, y)
-    record.refused(forward, x, y, y)
-    record.refused(forward, Layout("f32", (3, 4, 8)), x, x)
-
-
-def normalization(record):
-    draw = Draw(12)
-    for _ in range(60):
-        layer_norm(record, draw)
-        batch_norm(record, draw)
-    x, three = Layout("f32", (2, 3)), Layout("f32", (3,))
-    two = Layout("f32", (2,))
-    record.refused("native_layer_norm.default", x, [2], two, two, 1e-5)
-    record.refused("native_layer_norm.default", x, [3], two, three, 1e-5)
-
-
-def layer_norm(record, draw):
-    x = draw.layout(draw.float(), draw.shape(1))
-    first = draw.random.randrange(len(x.sizes))
-    normalized = list(x.sizes[first:])
-    parameters = draw.pick(x.dtype, x.dtype, torch.float32)
-    weight, bias = (Layout(parameters, normalized) for _ in range(2))
-    has_bias = draw.pick(True, True, False)
-    record.call(
-        "native_layer_norm.default", x, normalized, weight,
-        bias if has_bias else None, 1e-5,
-    )
-    record.call("native_layer_norm.default", x, normalized, None, None, 1e-5)
-    rows = (*x.sizes[:first], *[1] * len(normalized))
-    statistics = [Layout(parameters, rows) for _ in range(2)]
-    mask = [True, draw.pick(True, False), draw.pick(True, False)]
-    grad = draw.layout(x.dtype, x.sizes)
-    record.call(
-        "native_layer_norm_backward.default", grad, x, normalized, *statistics,
-        weight, bias, mask,
-    )
-
-
-def batch_norm(record, draw):
-    dtype = draw.float()
-    channels = 3
-    sizes = draw.pick((4, 3), (2, 3, 4), (2, 3, 4, 5), (2, 3, 1, 1),
-                      (1, 3, 4, 5), (2, 3, 2, 2, 2))
-    x = draw.layout(dtype, sizes)
-    kind = draw.pick(x.dtype, x.dtype, torch.float32)
-    channel = Layout(kind, (channels,))
-    training = draw.pick(True, False)
-    affine = draw.pick([channel, channel], [channel, channel], [None, None])
-    record.call(
-        "_native_batch_norm_legit_functional.default", x, *affine, channel,
-        channel, training, 0.1, 1e-5,
-    )
-    record.call(
-        "_native_batch_norm_legit.no_stats", x, *affine, True, 0.1, 1e-5
-    )
-    record.call(
-        "_native_batch_norm_legit_no_training.default", x, *affine, channel,
-        channel, 0.1, 1e-5,
-    )
-    saved = channel if training else Layout(kind, (0,))
-    mask = [draw.pick(True, False) for _ in range(3)]
-    record.call(
-        "native_batch_norm_backward.default", draw.layout(dtype, sizes), x,
-        affine[0], channel, channel, saved, saved, training, 1e-5, mask,
-    )
-
-
-def convolution(record):
-    draw = Draw(13)
-    for _ in range(150):
-        convolve(record, draw)
-    image, kernel = Layout("f32", (2, 3, 8, 8)), Layout("f32", (4, 3, 3, 3))
-    plain = [[1, 1], [0, 0], [1, 1], False, [0, 0]]
-    name = "convolution.default"
-    record.refused(name, image, Layout("f32", (4, 2, 3, 3)), None, *plain, 1)
-    record.refused(name, image, Layout("f32", (4, 3, 9, 9)), None, *plain, 1)
-    record.refused(name, Layout("f32", (2, 3, 8)), kernel, None, *plain, 1)
-    record.refused(name, Layout("f64", (2, 3, 8, 8)), kernel, None, *plain, 1)
-
-
-def convolve(record, draw):
-    dtype = draw.pick("f32", "f32", "f32", "f64", "bf16")
-    dims = draw.pick(1, 2, 2, 2, 2, 3)
-    transposed = draw.random.random() < 0.2
-    groups = draw.pick(1, 1, 2)
-    inputs, outputs = 2 * draw.pick(1, 2), 2 * draw.pick(1, 3)
-    batch = draw.pick(0, 1, 2, 2, 2, 2)
-    sizes = (batch, inputs, *[draw.pick(5, 6)] * dims)
-    kernel = [draw.pick(1, 3, 3)] * dims
-    weight = (outputs, inputs // groups, *kernel)
-    if transposed:
-        weight = (inputs, outputs // groups, *kernel)
-    # The rule refuses other strides of volumes and empty batches.
-    any_input, any_weight = dims < 3 and batch > 0, dims == 2 and batch > 0
-    x = image(draw, dtype, sizes) if any_input else Layout(dtype, sizes)
-    w = image(draw, dtype, weight) if any_weight else Layout(dtype, weight)
-    bias = draw.pick(None, Layout(dtype, (outputs,)))
-    rest = [
-        [draw.pick(1, 2)] * dims,
-        [draw.pick(0, 1)] * dims,
-        [draw.pick(1, 1, 2)] * dims,
-        transposed,
-        [0] * dims,
-        groups,
-    ]
-    record.call("convolution.default", x, w, bias, *rest)
-    try:
-        result = torch.ops.aten.convolution(x.make(), w.make(), None, *rest)
-    except RuntimeError:
-        return
-    grad = image(draw, dtype, tuple(result.shape))
-    # With the bias' gradient alone, oneDNN returns the weight's as well.
-    mask = draw.pick([True] * 3, [True, True, False], [False, True, True])
-    record.call(
-        "convolution_backward.default", grad, x, w, [outputs], *rest, mask,
-        uncertain=[1],
-    )
-
-
-def image(draw, dtype, sizes):
-    """Row-major, channels last, or anything."""
-    last = [*range(2, len(sizes)), 1]
-    strides, stride = [0] * len(sizes), 1
-    for dim in reversed([0, *last]):
-        strides[dim] = stride
-        stride *= max(sizes[dim], 1)
-    return draw.pick(
-        Layout(dtype, sizes),
-        Layout(dtype, sizes, strides),
-        draw.layout(dtype, sizes),
-    )
-
-
-def pooling(record):
-    draw = Draw(14)
-    for _ in range(60):
-        dtype = draw.pick("f32", "bf16", "f64")
-        sizes = draw.pick((2, 3, 6, 7), (1, 1, 4, 4), (3, 6, 6), (2, 3, 3, 3))
-        x = image(draw, dtype, sizes)
-        kernel, stride = draw.pick([2, 2], [3, 2], [2]), draw.pick([], [1], [2])
-        rest = [draw.pick([0], [1, 1]), draw.pick([1], [2, 1])]
-        ceil = draw.pick(True, False)
-        name = "max_pool2d_with_indices"
-        record.call(f"{name}.default", x, kernel, stride, *rest, ceil)
-        record.call(f"{name}.default", x, kernel)
-        try:
-            values, indices = torch.ops.aten.max_pool2d_with_indices(
-                x.make(), kernel, stride, *rest, ceil
-            )
-        except RuntimeError:
-            continue
-        shape, strides = tuple(values.shape), values.stride()
-        record.call(
-            f"{name}_backward.default",
-            draw.pick(
-                draw.layout(dtype, shape), Layout(dtype, shape, strides)
-            ),
-            x, kernel, stride, *rest, ceil,
-            Layout("i64", shape, strides, fill=0),
-        )
-    x = Layout("f32", (1, 1, 4, 4))
-    record.refused("max_pool2d_with_indices.default", x, [5, 5])
-    record.refused("max_pool2d_with_indices.default", x, [2, 2], [], [2, 2])
-
-
 FAMILIES = {
-    "attention": attention,
-    "convolution": convolution,
     "copies": copies,
     "creation": creation,
     "dropout": dropout,
     "gather": gather,
     "indexing": indexing,
-    "losses": losses,
-    "normalization": normalization,
-    "pooling": pooling,
     "reductions": reductions,
 }
