@@ -1,0 +1,18 @@
+// RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="optimizer=adam" 2>&1 | FileCheck %s --check-prefix=ADAM
+// RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="betas=0.9" 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="betas=0.9,1" 2>&1 | FileCheck %s --check-prefix=BETAS
+// RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="eps=-1" 2>&1 | FileCheck %s --check-prefix=EPS
+// RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="weight-decay=-0.5" 2>&1 | FileCheck %s --check-prefix=DECAY
+// RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="optimizer=sgd momentum=-1" 2>&1 | FileCheck %s --check-prefix=MOMENTUM
+// RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="optimizer=sgd nesterov" 2>&1 | FileCheck %s --check-prefix=NESTEROV
+
+// ADAM: error: option optimizer: adam is not built yet, expected none, sgd or adamw
+// COUNT: error: option betas: expected two numbers, got 1
+// BETAS: error: option betas: expected numbers from 0 to below 1, got 1
+// EPS: error: option eps: expected a number that is not negative, got -1
+// DECAY: error: option weight-decay: expected a number that is not negative, got -5
+// MOMENTUM: error: option momentum: expected a number that is not negative, got -1
+// NESTEROV: error: option nesterov: expected momentum with it, got 0
+func.func @train_step() {
+  return
+}
