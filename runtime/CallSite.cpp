@@ -213,7 +213,24 @@ Status CallSite::resolve(const KernelCall &kernel,
     return Status::error("operator " + fullName(kernel) +
                          " has no CPU kernel in this LibTorch");
   }
-  return bindArguments(kernel, handle->schema()).within(fullName(kernel));
+  Status status = bindArguments(kernel, handle->schema());
+  if (status.ok()) {
+    findDirectCall();
+  }
+  return status.within(fullName(kernel));
+}
+
+/// Host scalars change from step to step, so calls with one keep the stack.
+void CallSite::findDirectCall() {
+  if (!scalars.empty() || !lists.empty() || results.size() != 1 ||
+      results[0] < 0) {
+    return;
+  }
+  std::vector<ValueId> operands;
+  for (const TensorSlot &slot : tensors) {
+    operands.push_back(slot.value);
+  }
+  direct = DirectCall::make(*handle, operands, arguments);
 }
 
 Status CallSite::bindArguments(const KernelCall &kernel,

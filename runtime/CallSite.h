@@ -13,6 +13,7 @@
 #ifndef SFSDP_RUNTIME_CALLSITE_H
 #define SFSDP_RUNTIME_CALLSITE_H
 
+#include "runtime/DirectCall.h"
 #include "runtime/Kernels.h"
 #include "runtime/Operators.h"
 #include "runtime/Plan.h"
@@ -35,6 +36,10 @@ public:
   /// Calls the kernel on `values` (by ValueId) and stores its results there.
   /// `stack` is scratch memory. Throws c10::Error.
   void run(std::vector<at::Tensor> &values, torch::jit::Stack &stack) const {
+    if (direct) {
+      values[results[0]] = direct->run(values);
+      return;
+    }
     stack.assign(arguments.begin(), arguments.end());
     for (const TensorSlot &slot : tensors) {
       stack[slot.position] = values[slot.value];
@@ -69,6 +74,7 @@ private:
   };
 
   Status resolve(const KernelCall &kernel, const OperatorList &operators);
+  void findDirectCall();
   Status bindArguments(const KernelCall &kernel,
                        const c10::FunctionSchema &schema);
   Status bind(const KernelArgument &argument, const c10::Argument &formal,
@@ -97,6 +103,7 @@ private:
   std::vector<ScalarSlot> scalars;
   std::vector<ValueId> results; ///< -1: not stored
   std::optional<c10::OperatorHandle> handle;
+  std::optional<DirectCall> direct; ///< instead of the handle
   OwnKernel own = nullptr;
 };
 

@@ -259,6 +259,25 @@ TEST(Executor, ListsOfTensorsAsArgumentsAndResults) {
   EXPECT_EQ(status.message(), "");
 }
 
+TEST(Executor, ANumberMayStandForATensor) {
+  PlanBuilder builder;
+  ValueId x = builder.argument(Role::Input, "x", {2});
+  ValueId y =
+      builder.call("aten::mul", "Tensor", {ValueRef{x}, 2.5}, {{{2}}})[0];
+  ValueId z = builder.call("aten::add", "Tensor",
+                           {ValueRef{y}, ValueRef{x}, 3.0}, {{{2}}})[0];
+  builder.result(Role::Output, "z", z, {2});
+  Plan plan = builder.finish();
+  Status status = onEachRank(plan, [](LocalRank self) {
+    setFloats(self.executor->argument(0), {2, 4});
+    Status run = self.executor->runStep(1, 0);
+    EXPECT_EQ(floatsOf(self.executor->result(0)),
+              (std::vector<float>{5 + 6, 10 + 12}));
+    return run;
+  });
+  EXPECT_EQ(status.message(), "");
+}
+
 TEST(Executor, TimesOfInstructionsAreOrdered) {
   Plan plan = linearStep({.ranks = 2});
   Status status = onEachRank(plan, [&](LocalRank self) {
@@ -291,9 +310,9 @@ TEST(Executor, OperatorThatDoesNotExist) {
 }
 
 TEST(Executor, ArgumentOfTheWrongKind) {
-  EXPECT_EQ(errorOf("aten::relu", "", {2.5}),
+  EXPECT_EQ(errorOf("aten::relu", "", {true}),
             "train_step[0]: aten::relu: argument 'self': expected Tensor, got "
-            "a float");
+            "a bool");
   EXPECT_EQ(errorOf("aten::mul", "Scalar", {ValueRef{0}, std::string("two")}),
             "train_step[0]: aten::mul.Scalar: argument 'other': expected "
             "Scalar, got a string");
