@@ -213,7 +213,16 @@ Status CallResolver::placeArguments(const Node &node, CapturedCall &call) {
   return status.ok() ? status : Status::error("operator " + status.message());
 }
 
-Status CallResolver::defineResults(const Node &node, CapturedCall &call) {
+/// True for a result that the kernel does not return. Tracing may say
+/// otherwise, such as for a gradient that the output mask leaves out.
+static bool isNone(const std::optional<rules::ResultLayouts> &expected,
+                   size_t position) {
+  return expected && position < expected->size() && !(*expected)[position];
+}
+
+Status CallResolver::defineResults(const Node &node,
+                                   const OptionalLayouts &expected,
+                                   CapturedCall &call) {
   const Schema &schema = *call.call.schema;
   for (const Argument &output : node.outputs) {
     TensorNames names;
@@ -228,8 +237,9 @@ Status CallResolver::defineResults(const Node &node, CapturedCall &call) {
                            ": expected results that are tensors");
     }
     for (const std::optional<TensorName> &name : names) {
+      size_t position = call.results.size();
       std::optional<ValueId> &result = call.results.emplace_back();
-      if (!name) {
+      if (!name || isNone(expected, position)) {
         continue;
       }
       Expected<ValueId> id = values.define(name->name);
@@ -260,10 +270,8 @@ CallResolver::checkLayout(const CapturedCall &call, size_t position,
   }
   std::string subject = "operator " + call.call.schema->name + ": result " +
                         std::to_string(position) + ": ";
-  if (!expected || !result) {
-    return Status::error(
-        subject + "expected " +
-        (expected ? "a tensor, captured None" : "None, captured a tensor"));
+  if (!result) {
+    return Status::error(subject + "expected a tensor, captured None");
   }
   const TensorLayout &captured = values[*result].layout;
   if (!rules::isSameLayout(captured, expected->tensor)) {
@@ -285,19 +293,16 @@ CallResolver::checkLayout(const CapturedCall &call, size_t position,
   return Status();
 }
 
-Status CallResolver::checkLayouts(const CapturedCall &call) const {
-  Expected<rules::ResultLayouts> expected = call.rule->layout(call.call);
-  if (!expected) {
-    return Status::error("operator " + expected.message());
-  }
-  if (expected->size() != call.results.size()) {
+Status CallResolver::checkLayouts(const CapturedCall &call,
+                                  const rules::ResultLayouts &expected) const {
+  if (expected.size() != call.results.size()) {
     return Status::error("operator " + call.call.schema->name + ": expected " +
-                         std::to_string(expected->size()) +
+                         std::to_string(expected.size()) +
                          " results, captured " +
                          std::to_string(call.results.size()));
   }
   for (size_t i = 0; i < call.results.size(); ++i) {
-    if (Status status = checkLayout(call, i, (*expected)[i]); !status.ok()) {
+    if (Status status = checkLayout(call, i, expected[i]); !status.ok()) {
       return status;
     }
   }
@@ -310,12 +315,20 @@ Expected<CapturedCall> CallResolver::resolve(const Node &node,
   call.node = node.name;
   call.call.schema = &schema;
   call.rule = rules::findRule(schema.name);
-  Status status = placeArguments(node, call);
-  if (status.ok()) {
-    status = defineResults(node, call);
+  if (Status status = placeArguments(node, call); !status.ok()) {
+    return status;
   }
-  if (status.ok() && call.rule != nullptr) {
-    status = checkLayouts(call);
+  OptionalLayouts expected;
+  if (call.rule != nullptr) {
+    Expected<rules::ResultLayouts> layouts = call.rule->layout(call.call);
+    if (!layouts) {
+      return Status::error("operator " + layouts.message());
+    }
+    expected = std::move(*layouts);
+  }
+  Status status = defineResults(node, expected, call);
+  if (status.ok() && expected) {
+    status = checkLayouts(call, *expected);
   }
   if (!status.ok()) {
     return status;

@@ -28,11 +28,15 @@ public:
 
 private:
   using Defaults = std::vector<std::optional<rules::Argument>>;
+  /// What the operator's rule says; absent without a rule.
+  using OptionalLayouts = std::optional<rules::ResultLayouts>;
 
   const Defaults &defaultsOf(const rules::Schema &schema);
   Status placeArguments(const Node &node, CapturedCall &call);
-  Status defineResults(const Node &node, CapturedCall &call);
-  Status checkLayouts(const CapturedCall &call) const;
+  Status defineResults(const Node &node, const OptionalLayouts &expected,
+                       CapturedCall &call);
+  Status checkLayouts(const CapturedCall &call,
+                      const rules::ResultLayouts &expected) const;
   Status checkLayout(const CapturedCall &call, size_t position,
                      const std::optional<rules::ResultLayout> &expected) const;
 

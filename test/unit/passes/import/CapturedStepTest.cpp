@@ -122,6 +122,36 @@ TEST(CapturedStepTest, F52OneOfThreeResultsIsAbsent) {
   EXPECT_TRUE(call.results[1] && call.results[2]);
 }
 
+// Tracing gives batch normalization all gradients, whatever the mask.
+TEST(CapturedStepTest, F52ResultThatOnlyTracingHasIsAbsent) {
+  NodeText node{"bn", "native_batch_norm_backward.default", {}, {}};
+  node.arguments = {
+      {"grad_out", tensorArgument("rows")},
+      {"input", tensorArgument("rows")},
+      {"weight", noneArgument()},
+      {"running_mean", noneArgument()},
+      {"running_var", noneArgument()},
+      {"save_mean", tensorArgument("channel")},
+      {"save_invstd", tensorArgument("channel")},
+      {"train", tagged("as_bool", true)},
+      {"eps", tagged("as_float", 1e-5)},
+      {"output_mask",
+       tagged("as_bools", Json::Array{Json(true), Json(false), Json(true)})}};
+  node.outputs = {tensorArgument("gx"), tensorArgument("gw"),
+                  tensorArgument("gb")};
+  ProgramText program = stepWith(node);
+  program.addInput("user_input", "rows", "", {2, 3});
+  program.addInput("user_input", "channel", "", {3});
+  program.addTensor("gx", {2, 3});
+  program.addTensor("gw", {3});
+  program.addTensor("gb", {3});
+  Resolved result = resolve(program);
+  const CapturedCall &call = callOf(result, "bn");
+  ASSERT_EQ(call.results.size(), 3u);
+  EXPECT_FALSE(call.results[1]);
+  EXPECT_TRUE(call.results[0] && call.results[2]);
+}
+
 TEST(CapturedStepTest, ListsOfTensorsAreFlat) {
   NodeText node{"split", "split.Tensor", {}, {}};
   node.arguments = {{"self", tensorArgument("mul")},
