@@ -1,5 +1,8 @@
 //===- SfsdpAttrs.td - Attributes and types ----------------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tested by test/dialect/; the examples of descriptions by
+// test/dialect/description-examples.test.
 
 #ifndef SFSDP_ATTRS_TD
 #define SFSDP_ATTRS_TD

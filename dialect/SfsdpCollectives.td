@@ -3,6 +3,8 @@
 //
 // Each collective has a synchronous form and a start form with the same
 // operands and attributes. Constraints are stated once, at the synchronous form.
+//
+// Tested by test/dialect/.
 
 #ifndef SFSDP_COLLECTIVES_TD
 #define SFSDP_COLLECTIVES_TD

@@ -1,5 +1,8 @@
 //===- SfsdpDialect.td - The sfsdp dialect -----------------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tested by test/dialect/; the examples of descriptions by
+// test/dialect/description-examples.test.
 
 #ifndef SFSDP_DIALECT_TD
 #define SFSDP_DIALECT_TD

@@ -1,5 +1,8 @@
 //===- SfsdpEnums.td - Closed sets of the dialect ----------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tested by test/dialect/; the examples of descriptions by
+// test/dialect/description-examples.test.
 
 #ifndef SFSDP_ENUMS_TD
 #define SFSDP_ENUMS_TD

@@ -1,5 +1,8 @@
 //===- SfsdpInterfaces.td - What passes ask of an operation -*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tested by test/dialect/; the examples of descriptions by
+// test/dialect/description-examples.test.
 
 #ifndef SFSDP_INTERFACES_TD
 #define SFSDP_INTERFACES_TD

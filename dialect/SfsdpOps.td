@@ -1,5 +1,8 @@
 //===- SfsdpOps.td - Operators, scalars, optimizer updates -*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tested by test/dialect/; the examples of descriptions by
+// test/dialect/description-examples.test.
 
 #ifndef SFSDP_OPS_TD
 #define SFSDP_OPS_TD

@@ -1,5 +1,8 @@
 //===- Passes.td - Passes on the sfsdp dialect -------------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tested by test/passes/; the examples of descriptions by
+// test/dialect/description-examples.test.
 
 #ifndef SFSDP_PASSES_TD
 #define SFSDP_PASSES_TD

@@ -3,6 +3,7 @@
 #
 # Tested by test/tools/lint-gates.test.
 
+import glob
 import os
 import re
 
@@ -22,7 +23,7 @@ OUTPUT = re.compile(
 GLOBAL_OPTION = re.compile(r"\bcl::(?:opt|list|bits)\b")
 HEAD = re.compile(r"===-+ (?P<name>[\w.-]+) - \S")
 TESTED_BY = re.compile(r"Tested\s+(?:\W\s*)?by\b")
-TEST_PATH = re.compile(r"\btest/[\w./-]*\w")
+TEST_PATH = re.compile(r"\btest/[\w./*-]*\w")
 
 
 def check_size(repository):
@@ -87,7 +88,7 @@ def _head_of(text):
 def _missing_tests(repository, path, head):
     start = TESTED_BY.search(head)
     for name in TEST_PATH.findall(head[start.end() :] if start else ""):
-        if not os.path.exists(repository.absolute(name)):
+        if not glob.glob(repository.absolute(name)):
             yield Finding(
                 path, 1, f"head names '{name}', which does not exist"
             )
