@@ -46,7 +46,7 @@ module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 2>} {
 
 module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 2>} {
   func.func @nested(%a: tensor<2xf32>) {
-    module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 2>} {
+    builtin.module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 2>} {
       func.func @inner(%b: tensor<2xf32>) {
         // expected-error@+1 {{expected to stand in the function's own block, so that every rank reaches it}}
         %f = sfsdp.all_gather %b on ["dp"] : (tensor<2xf32>) -> tensor<4xf32>
