@@ -137,9 +137,10 @@ TEST(CapturedStepTest, F52ResultThatOnlyTracingHasIsAbsent) {
       {"eps", tagged("as_float", 1e-5)},
       {"output_mask",
        tagged("as_bools", Json::Array{Json(true), Json(false), Json(true)})}};
-  node.outputs = {tensorArgument("gx"), tensorArgument("gw"),
-                  tensorArgument("gb")};
+  node.outputs = {tensorArgument("gx"), tensorArgument("gb")};
   ProgramText program = stepWith(node);
+  program.nodes[1].outputs.insert(program.nodes[1].outputs.begin() + 1,
+                                  tensorArgument("gw"));
   program.addInput("user_input", "rows", "", {2, 3});
   program.addInput("user_input", "channel", "", {3});
   program.addTensor("gx", {2, 3});
@@ -150,6 +151,9 @@ TEST(CapturedStepTest, F52ResultThatOnlyTracingHasIsAbsent) {
   ASSERT_EQ(call.results.size(), 3u);
   EXPECT_FALSE(call.results[1]);
   EXPECT_TRUE(call.results[0] && call.results[2]);
+  program.addOutput("user_output", "gw");
+  expectErrors(resolve(program),
+               "graph: tensor \"gw\" is used before it is defined\n");
 }
 
 TEST(CapturedStepTest, ListsOfTensorsAreFlat) {
