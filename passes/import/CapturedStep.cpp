@@ -44,10 +44,9 @@ std::optional<CapturedStep> resolveStep(const GraphFile &file,
                                         rules::SchemaTable &schemas,
                                         Report &report) {
   const Program &program = file.program;
+  std::string where = file.entry.empty() ? "" : file.entry + ": ";
   auto fail = [&](const Status &status) {
-    if (!status.ok()) {
-      report.errors.push_back(status.within(file.entry).message());
-    }
+    report.errors.push_back(where + status.message());
     return std::nullopt;
   };
   if (program.warning) {
@@ -64,10 +63,10 @@ std::optional<CapturedStep> resolveStep(const GraphFile &file,
   std::vector<const rules::Schema *> known =
       findSchemas(program, scopes, schemas, found);
   for (std::string &error : found.errors) {
-    report.errors.push_back(file.entry + ": " + error);
+    report.errors.push_back(where + error);
   }
   for (std::string &warning : found.warnings) {
-    report.warnings.push_back(file.entry + ": " + warning);
+    report.warnings.push_back(where + warning);
   }
   if (found.hasErrors()) {
     return std::nullopt;

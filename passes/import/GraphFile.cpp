@@ -131,8 +131,10 @@ Status readConstants(const Archive &archive, const std::string &model,
 // Program and manifest
 //===----------------------------------------------------------------------===//
 
-Status readProgramText(std::string_view text, GraphFile &file) {
-  Expected<Program> program = readText(text, file.entry, readProgram);
+/// `name` is what messages call the text.
+Status readProgramText(std::string_view text, std::string_view name,
+                       GraphFile &file) {
+  Expected<Program> program = readText(text, name, readProgram);
   if (program) {
     file.program = std::move(*program);
   }
@@ -173,7 +175,7 @@ Expected<GraphFile> readArchive(const std::string &path) {
   GraphFile file;
   file.name = baseName(path);
   file.entry = model->program;
-  if (Status status = readProgramText(*text, file); !status.ok()) {
+  if (Status status = readProgramText(*text, file.entry, file); !status.ok()) {
     return status;
   }
   Expected<std::string> manifest = readManifestText(*archive, file);
@@ -199,9 +201,8 @@ Expected<GraphFile> readBareProgram(const std::string &path) {
   }
   GraphFile file;
   file.name = baseName(path);
-  file.entry = file.name;
   file.sha256 = runtime::sha256(*text);
-  if (Status status = readProgramText(*text, file); !status.ok()) {
+  if (Status status = readProgramText(*text, path, file); !status.ok()) {
     return status;
   }
   return file;

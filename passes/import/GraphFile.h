@@ -21,8 +21,9 @@ namespace sfsdp::exported {
 
 /// A program, its manifest, and what is known of the file around them.
 struct GraphFile {
-  std::string name;  ///< base name of the file
-  std::string entry; ///< the record that holds the program; for messages
+  std::string name; ///< base name of the file
+  /// The record of the archive that holds the program; empty for a bare one.
+  std::string entry;
   /// SHA-256 of what was read: the program, followed by the manifest. Archives
   /// that differ in weights only are the same input.
   std::string sha256;

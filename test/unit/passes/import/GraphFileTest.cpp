@@ -60,7 +60,7 @@ TEST(GraphFileTest, ReadsABareProgram) {
   Expected<GraphFile> file = readBytes(folder, smallStep().text());
   ASSERT_TRUE(file.ok()) << file.message();
   EXPECT_EQ(file->name, "step.pt2");
-  EXPECT_EQ(file->entry, "step.pt2");
+  EXPECT_EQ(file->entry, "");
   EXPECT_EQ(file->program.nodes.size(), 5u);
   EXPECT_FALSE(file->manifest);
 }
