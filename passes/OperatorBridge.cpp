@@ -332,34 +332,49 @@ static unsigned operandOf(AtenOp op, size_t index) {
   return position;
 }
 
-SmallVector<std::optional<ViewSource>>
-mlir::sfsdp::viewsOf(Operation *op, rules::SchemaTable &table) {
-  SmallVector<std::optional<ViewSource>> views(op->getNumResults());
-  auto aten = dyn_cast<AtenOp>(op);
+/// The rule's answer for each result of `op`; empty without one.
+static SmallVector<rules::ResultLayout> layoutsOf(Operation *op,
+                                                  rules::SchemaTable &table) {
   const rules::Rule *rule = ruleOf(op);
-  if (!aten || !rule) {
-    return views;
+  if (!isa<AtenOp>(op) || !rule) {
+    return {};
   }
   FailureOr<OperatorCall> call = callOf(op, table);
   std::optional<rules::ResultLayouts> results;
   if (succeeded(call)) {
     results = resultsOf(*call, *rule);
   }
-  if (!results) {
-    return views;
+  SmallVector<rules::ResultLayout> layouts;
+  for (std::optional<rules::ResultLayout> &result :
+       results ? *results : rules::ResultLayouts()) {
+    if (result && layouts.size() < op->getNumResults()) {
+      layouts.push_back(std::move(*result));
+    }
   }
-  size_t position = 0;
-  for (const std::optional<rules::ResultLayout> &result : *results) {
-    if (!result || position == views.size()) {
-      continue;
+  return layouts;
+}
+
+SmallVector<std::optional<ViewSource>>
+mlir::sfsdp::viewsOf(Operation *op, rules::SchemaTable &table) {
+  SmallVector<std::optional<ViewSource>> views(op->getNumResults());
+  for (auto [view, layout] : llvm::zip(views, layoutsOf(op, table))) {
+    if (layout.aliasOf) {
+      unsigned position = operandOf(cast<AtenOp>(op), *layout.aliasOf);
+      view = ViewSource{&op->getOpOperand(position), layout.offset};
     }
-    if (result->aliasOf) {
-      OpOperand &operand = op->getOpOperand(operandOf(aten, *result->aliasOf));
-      views[position] = ViewSource{&operand, result->offset};
-    }
-    ++position;
   }
   return views;
+}
+
+SmallVector<int64_t> mlir::sfsdp::storageBytesOf(Operation *op,
+                                                 rules::SchemaTable &table) {
+  SmallVector<int64_t> bytes(op->getNumResults());
+  for (auto [each, layout] : llvm::zip(bytes, layoutsOf(op, table))) {
+    if (!layout.aliasOf) {
+      each = std::max(layout.tensor.bytes(), layout.storageBytes);
+    }
+  }
+  return bytes;
 }
 
 std::optional<ViewSource> mlir::sfsdp::viewSource(OpResult result,

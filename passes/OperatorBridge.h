@@ -69,6 +69,10 @@ SmallVector<std::optional<ViewSource>> viewsOf(Operation *op,
 std::optional<ViewSource> viewSource(OpResult result,
                                      rules::SchemaTable &table);
 
+/// Bytes of the memory behind each result that is fresh: what the tensor
+/// spans, or more where the rule says so. 0 for views and without rule.
+SmallVector<int64_t> storageBytesOf(Operation *op, rules::SchemaTable &table);
+
 /// What the cost model needs to know of `op`. Without a rule: class Optimizer
 /// for an in-place update, Other for the rest, and the bytes of operands and
 /// results.

@@ -60,11 +60,15 @@ LogicalResult TableBuilder::addAten(AtenOp op) {
         kernelArgument(argument, [&]() { return operand(*inputs++); }));
   }
   SmallVector<std::optional<ViewSource>> views = viewsOf(op, schemas);
+  SmallVector<int64_t> storageBytes = storageBytesOf(op, schemas);
   for (OpResult result : op->getResults()) {
     const std::optional<ViewSource> &source = views[result.getResultNumber()];
     plan::ValueId id =
         source ? addView(result, source->operand->get(), source->offset)
                : addFresh(result, "activation", plan::Region::Private);
+    plan::Storage &storage = tables.storages[tables.values[id].storage];
+    storage.bytes =
+        std::max(storage.bytes, storageBytes[result.getResultNumber()]);
     call.results.push_back(id);
   }
   for (int64_t position : op.getAbsent().value_or(ArrayRef<int64_t>())) {
