@@ -68,6 +68,12 @@ constexpr OptionRow kOptions[] = {
     {"cluster", kNotBuilt, "", ""},
 };
 
+/// Values of options that exist, for parts that do not yet.
+constexpr std::pair<StringRef, StringRef> kNotBuiltValues[] = {
+    {"mode", "auto"},
+    {"reshard", "auto"},
+};
+
 constexpr size_t kOptionCount = std::size(kOptions);
 
 /// Every pass of the pipeline in its order. Canonicalize runs first, so that no
@@ -104,7 +110,12 @@ LogicalResult setOption(Values &values, StringRef text,
            nearestOption(name) + "'?");
     return failure();
   }
-  if (row->pass == kNotBuilt && value != row->defaultValue) {
+  bool isBuilt = row->pass != kNotBuilt
+                     ? !llvm::is_contained(
+                           kNotBuiltValues,
+                           std::pair<StringRef, StringRef>(row->name, value))
+                     : value == row->defaultValue;
+  if (!isBuilt) {
     errors("option '" + name + "=" + value + "' is not built yet" +
            (row->defaultValue.empty() ? Twine("; leave it out")
                                       : "; '" + row->defaultValue + "' is"));

@@ -101,6 +101,16 @@ void appendEmitPlan(MlirOptMainConfig &config, const std::string &path) {
   });
 }
 
+/// An error names its place; the whole module behind it is noise. Unless asked
+/// for, MLIR's default is turned around.
+void keepDiagnosticsShort() {
+  auto *option = static_cast<llvm::cl::opt<bool> *>(
+      llvm::cl::getRegisteredOptions().lookup("mlir-print-op-on-diagnostic"));
+  if (option && option->getNumOccurrences() == 0) {
+    option->setValue(false);
+  }
+}
+
 LogicalResult run(int argc, char **argv) {
   DialectRegistry registry;
   registry.insert<func::FuncDialect, sfsdp::SfsdpDialect>();
@@ -114,6 +124,7 @@ LogicalResult run(int argc, char **argv) {
   Flags flags;
   auto [inputName, outputName] = registerAndParseCLIOptions(
       argc, argv, "SimpleFSDP compiler for training graphs\n", registry);
+  keepDiagnosticsShort();
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   bool plansOnly = !flags.emitPlan.empty() && outputName == "-";
   if (!flags.emitPlan.empty()) {
