@@ -14,6 +14,8 @@ LINK = re.compile(r"\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
 QUOTED_PATH = re.compile(
     r"`(?P<path>(?:\.ci|dialect|docs|passes|runtime|test|tools)/[\w./*{},-]+)`"
 )
+# Descriptions of passes name their example without quotes.
+EXAMPLE = re.compile(r"^\*\*Example\*\* (?P<path>\S+)")
 BRACES = re.compile(r"\{(?P<choices>[^{}]*)\}")
 
 
@@ -29,7 +31,8 @@ def check_pages(repository):
             ]
             quoted = [
                 path
-                for match in QUOTED_PATH.finditer(line)
+                for pattern in (QUOTED_PATH, EXAMPLE)
+                for match in pattern.finditer(line)
                 for path in _expand(match["path"])
             ]
             for path in links + quoted:
