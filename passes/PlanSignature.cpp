@@ -181,12 +181,15 @@ void TableBuilder::copyBackUpdates() {
     plan::KernelCall copy;
     copy.name = "aten::copy_";
     copy.arguments = {plan::ValueRef{target}, plan::ValueRef{result.value}};
-    copy.results = {std::nullopt};
+    // The argument's own value is what stood there before.
+    tables.values.push_back(plan::Value(tables.values[target]));
+    plan::ValueId updated = tables.values.size() - 1;
+    copy.results = {updated};
     copy.cost.costClass = plan::CostClass::Copy;
     copy.cost.bytesRead = copy.cost.bytesWritten =
         plan::spanBytes(tables.values[result.value]);
     append(std::move(copy), ScopeAttr());
-    result.value = target;
+    result.value = updated;
   }
 }
 
