@@ -158,6 +158,11 @@ struct AppendOptimizer final
     if (failed(checkUntrained(*function)) || failed(trained)) {
       return signalPassFailure();
     }
+    if (trained->empty()) {
+      mlir::emitRemark(function->getLoc())
+          << "nothing to update: no parameter has a gradient";
+      return;
+    }
     appendUpdates(*function, *trained, *rule);
     if (results == StepResults::None) {
       dropGradients(*function);

@@ -194,18 +194,30 @@ static bool isDeclaredSharded(const Sharding &sharding, ShardMode mode,
           parameter.captured.getNumElements() != 0);
 }
 
-static void declarePlacement(const Sharding &sharding,
-                             const ShardedParameter &parameter) {
+/// Adds placement and global type to the arguments and gradients of what is
+/// declared sharded. All at once: each change of one attribute copies the list.
+static void declarePlacements(const Sharding &sharding, ShardMode mode) {
   func::FuncOp function = sharding.function;
-  TypeAttr global = TypeAttr::get(parameter.captured);
-  unsigned index = parameter.argument.getArgNumber();
-  function.setArgAttr(index, kGlobalAttrName, global);
-  function.setArgAttr(index, kPlacementAttrName, sharding.placement);
-  if (parameter.gradient) {
-    function.setResultAttr(*parameter.gradient, kGlobalAttrName, global);
-    function.setResultAttr(*parameter.gradient, kPlacementAttrName,
-                           sharding.placement);
+  SmallVector<DictionaryAttr> arguments, results;
+  function.getAllArgAttrs(arguments);
+  function.getAllResultAttrs(results);
+  auto declare = [&](DictionaryAttr &of, RankedTensorType global) {
+    NamedAttrList attributes(of);
+    attributes.set(kGlobalAttrName, TypeAttr::get(global));
+    attributes.set(kPlacementAttrName, sharding.placement);
+    of = attributes.getDictionary(function.getContext());
+  };
+  for (const ShardedParameter &parameter : sharding.parameters) {
+    if (!isDeclaredSharded(sharding, mode, parameter)) {
+      continue;
+    }
+    declare(arguments[parameter.argument.getArgNumber()], parameter.captured);
+    if (parameter.gradient) {
+      declare(results[*parameter.gradient], parameter.captured);
+    }
   }
+  function.setAllArgAttrs(arguments);
+  function.setAllResultAttrs(results);
 }
 
 static void apply(Sharding &sharding, ShardMode mode) {
@@ -219,10 +231,8 @@ static void apply(Sharding &sharding, ShardMode mode) {
     if (parameter.holding != Holding::Alone && parameter.gradient) {
       reduceGradient(sharding, parameter);
     }
-    if (isDeclaredSharded(sharding, mode, parameter)) {
-      declarePlacement(sharding, parameter);
-    }
   }
+  declarePlacements(sharding, mode);
   func::FuncOp function = sharding.function;
   function.setType(FunctionType::get(function.getContext(),
                                      function.getBody().getArgumentTypes(),
@@ -241,8 +251,23 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
         failed(chooseParameters(sharding, mode, patterns))) {
       return signalPassFailure();
     }
-    patterns.warnOfUnused(getOperation());
+    warnOfUnused(patterns);
     apply(sharding, mode);
+  }
+
+  void warnOfUnused(const NamePatterns &patterns) {
+    ModuleOp module = getOperation();
+    patterns.warnOfUnused(module);
+    if (mode != ShardMode::Replicate) {
+      return;
+    }
+    StringRef reason = "changes nothing, as replicate keeps parameters whole";
+    if (!keepReplicated.empty()) {
+      module.emitWarning() << "option keep-replicated: " << reason;
+    }
+    if (reshard == Reshard::Never) {
+      module.emitWarning() << "option reshard: " << reason;
+    }
   }
 
   LogicalResult readOptions(Sharding &sharding, NamePatterns &patterns) {

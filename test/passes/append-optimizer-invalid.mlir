@@ -18,3 +18,13 @@ module {
     return
   }
 }
+
+// -----
+
+module {
+  // expected-remark@+1 {{nothing to update: no parameter has a gradient}}
+  func.func @evaluation(
+      %w: tensor<4xf32> {sfsdp.role = #sfsdp.role<parameter "w">}) {
+    return
+  }
+}

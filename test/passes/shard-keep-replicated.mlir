@@ -1,4 +1,8 @@
 // RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:4 keep-replicated=kept*,other" -verify-diagnostics | FileCheck %s
+// RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:4 mode=replicate reshard=never keep-replicated=*" 2>&1 | FileCheck %s --check-prefix=REPLICATE
+
+// REPLICATE-DAG: warning: option keep-replicated: changes nothing, as replicate keeps parameters whole
+// REPLICATE-DAG: warning: option reshard: changes nothing, as replicate keeps parameters whole
 
 // One value that is the gradient of two parameters is reduced for each; a
 // parameter that an option names stays whole.
