@@ -3,6 +3,8 @@
 //
 // See OperatorBridge.h.
 //
+// Tested by test/unit/passes/OperatorBridgeTest.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/OperatorBridge.h"

@@ -3,6 +3,8 @@
 //
 // See Attention.h.
 //
+// Tested by test/unit/passes/import/AttentionTest.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/import/Attention.h"

@@ -3,6 +3,8 @@
 //
 // See Calls.h.
 //
+// Tested by test/unit/passes/import/CapturedStepTest.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/import/Calls.h"

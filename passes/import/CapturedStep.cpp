@@ -3,6 +3,8 @@
 //
 // See CapturedStep.h.
 //
+// Tested by test/unit/passes/import/CapturedStepTest.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/import/CapturedStep.h"

@@ -3,6 +3,8 @@
 //
 // See ExportedProgram.h.
 //
+// Tested by test/unit/passes/import/ExportedProgramTest.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/import/ExportedProgram.h"

@@ -118,6 +118,8 @@ struct InputSpec {
   InputKind kind = InputKind::User;
   Argument argument;
   std::string target; ///< FQN; empty for user inputs
+  /// Of a buffer: part of the model's state, not a table that it makes itself.
+  bool isPersistent = true;
 };
 
 enum class OutputKind {

@@ -99,6 +99,13 @@ Status readJson(JsonPlace place, InputSpec &spec) {
     fields.required("name", spec.target);
     return fields.finish();
   }
+  if (std::optional<JsonPlace> buffer = place.find("buffer")) {
+    JsonFields fields(*buffer);
+    fields.optional("persistent", spec.isPersistent);
+    if (Status status = fields.finish(); !status.ok()) {
+      return status;
+    }
+  }
   return readSpecUnion(place, kInputKinds, spec);
 }
 

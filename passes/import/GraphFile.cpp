@@ -3,19 +3,19 @@
 //
 // See GraphFile.h.
 //
+// Tested by test/unit/passes/import/GraphFileTest.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/import/GraphFile.h"
 
-#include "runtime/Archive.h"
+#include "passes/import/Payloads.h"
 #include "runtime/Digest.h"
 
 namespace sfsdp::exported {
 
 using runtime::Archive;
 using runtime::JsonDocument;
-using runtime::JsonFields;
-using runtime::JsonMember;
 
 namespace {
 
@@ -34,97 +34,6 @@ auto readText(std::string_view text, std::string_view name, Read read)
     return document.status();
   }
   return read(document->root());
-}
-
-//===----------------------------------------------------------------------===//
-// Constants
-//===----------------------------------------------------------------------===//
-
-/// Where a constant is stored, and its sizes.
-struct Payload {
-  std::string path;
-  std::vector<int64_t> sizes;
-
-  bool hasElements() const {
-    for (int64_t size : sizes) {
-      if (size == 0) {
-        return false;
-      }
-    }
-    return true;
-  }
-};
-
-struct PayloadMetadata {
-  std::vector<int64_t> sizes;
-};
-
-Status readJson(JsonPlace place, PayloadMetadata &metadata) {
-  std::vector<Argument> sizes;
-  JsonFields fields(place);
-  fields.required("sizes", sizes);
-  for (const Argument &size : sizes) {
-    const int64_t *value = std::get_if<int64_t>(&size);
-    metadata.sizes.push_back(value ? *value : 1);
-  }
-  return fields.finish();
-}
-
-Status readJson(JsonPlace place, Payload &payload) {
-  std::optional<PayloadMetadata> metadata; // null for an object
-  JsonFields fields(place);
-  fields.required("path_name", payload.path);
-  fields.optional("tensor_meta", metadata);
-  if (metadata) {
-    payload.sizes = std::move(metadata->sizes);
-  }
-  return fields.finish();
-}
-
-/// Names in `config` whose record in the archive has no bytes.
-Expected<std::set<std::string>> findWithoutBytes(const Archive &archive,
-                                                 JsonPlace config) {
-  Expected<JsonPlace> payloads = config.member("config");
-  if (!payloads) {
-    return payloads.status();
-  }
-  Expected<std::vector<JsonMember>> members = payloads->members();
-  if (!members) {
-    return members.status();
-  }
-  std::set<std::string> names;
-  for (const JsonMember &member : *members) {
-    Payload payload;
-    if (Status status = readJson(member.value, payload); !status.ok()) {
-      return status;
-    }
-    const runtime::Record *record =
-        archive.find("data/constants/" + payload.path);
-    if (payload.hasElements() && (record == nullptr || record->size == 0)) {
-      names.emplace(member.name);
-    }
-  }
-  return names;
-}
-
-Status readConstants(const Archive &archive, const std::string &model,
-                     GraphFile &file) {
-  std::string record = "data/constants/" + model + "_constants_config.json";
-  if (archive.find(record) == nullptr) {
-    return Status();
-  }
-  Expected<std::string> text = archive.read(record);
-  if (!text) {
-    return text.status();
-  }
-  Expected<std::set<std::string>> names =
-      readText(*text, record, [&](JsonPlace config) {
-        return findWithoutBytes(archive, config);
-      });
-  if (names) {
-    file.withoutBytes = std::move(*names);
-  }
-  return names.status();
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,6 +68,21 @@ Expected<std::string> readManifestText(const Archive &archive,
   return text;
 }
 
+Status readTables(const Archive &archive, const std::string &model,
+                  GraphFile &file) {
+  Expected<Payloads> constants = readPayloads(archive, "constants", model);
+  if (!constants) {
+    return constants.status();
+  }
+  Expected<Payloads> weights = readPayloads(archive, "weights", model);
+  if (!weights) {
+    return weights.status();
+  }
+  file.withoutBytes = namesWithoutBytes(*constants);
+  file.sharedWeights = findShared(*weights);
+  return Status();
+}
+
 Expected<GraphFile> readArchive(const std::string &path) {
   Expected<Archive> archive = Archive::open(path);
   if (!archive) {
@@ -186,8 +110,7 @@ Expected<GraphFile> readArchive(const std::string &path) {
   digest.update(*text);
   digest.update(*manifest);
   file.sha256 = digest.hex();
-  if (Status status = readConstants(*archive, model->name, file);
-      !status.ok()) {
+  if (Status status = readTables(*archive, model->name, file); !status.ok()) {
     return status;
   }
   return file;

@@ -32,6 +32,8 @@ struct GraphFile {
   /// Names of constants and buffers whose record has no bytes although their
   /// shape has elements.
   std::set<std::string> withoutBytes;
+  /// Two names under which the archive has one and the same weight.
+  std::optional<std::pair<std::string, std::string>> sharedWeights;
 };
 
 /// Reads the graph in the file at `path`. An error begins with the name of the

@@ -3,6 +3,8 @@
 //
 // See Import.h.
 //
+// Tested by test/tools/import-refusals.test.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/import/Import.h"

@@ -1,7 +1,8 @@
 //===- Import.h - From a captured graph to IR ---------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tested by test/passes/import*.mlir and test/tools/import*.test.
+// Tested by test/tools/import-roles.test, import-operators.test,
+// import-refusals.test and their neighbours.
 //
 //===----------------------------------------------------------------------===//
 

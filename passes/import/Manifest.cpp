@@ -3,6 +3,8 @@
 //
 // See Manifest.h.
 //
+// Tested by test/unit/passes/import/ManifestTest.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/import/Manifest.h"

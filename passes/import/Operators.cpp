@@ -3,6 +3,8 @@
 //
 // See Operators.h.
 //
+// Tested by test/unit/passes/import/CapturedStepTest.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/import/Operators.h"

@@ -3,6 +3,8 @@
 //
 // See Scopes.h.
 //
+// Tested by test/unit/passes/import/ScopesTest.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/import/Scopes.h"

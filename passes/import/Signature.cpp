@@ -3,6 +3,8 @@
 //
 // See Signature.h.
 //
+// Tested by test/unit/passes/import/SignatureTest.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/import/Signature.h"
@@ -83,6 +85,17 @@ const ManifestParameter *findParameter(const GraphFile &file,
   return found == file.manifest->parameters.end() ? nullptr : &*found;
 }
 
+/// A table that the model makes itself, such as one of rotations: neither
+/// trained nor saved.
+bool isTable(const Program &program, const InputSpec &spec) {
+  auto isUpdate = [&](const OutputSpec &output) {
+    return output.kind == OutputKind::BufferMutation &&
+           output.target == spec.target;
+  };
+  return spec.kind == InputKind::Buffer && !spec.isPersistent &&
+         std::ranges::none_of(program.outputSpecs, isUpdate);
+}
+
 /// Makes the argument for graph input `index`; absent for one to leave out.
 Expected<std::optional<CapturedArgument>>
 makeArgument(const GraphFile &file, size_t index, ValueTable &values) {
@@ -108,6 +121,9 @@ makeArgument(const GraphFile &file, size_t index, ValueTable &values) {
     return Status::error("constant " + quoted(spec.target) +
                          " has no bytes in the archive: expected its value; "
                          "capture it for real, not with fake weights");
+  }
+  if (isTable(file.program, spec)) {
+    argument.role = Role::Constant;
   }
   Expected<ValueId> value = values.define(*tensor);
   if (!value) {
@@ -137,6 +153,27 @@ Status checkManifest(const GraphFile &file, const CapturedStep &step) {
     }
   }
   return Status();
+}
+
+/// Without a manifest nothing says that two parameters are one, and each would
+/// be trained for itself.
+Status checkTies(const GraphFile &file, const CapturedStep &step) {
+  if (file.manifest || !file.sharedWeights) {
+    return Status();
+  }
+  const auto &[first, second] = *file.sharedWeights;
+  auto isInput = [&](const std::string &name) {
+    return std::ranges::find(step.arguments, name, &CapturedArgument::name) !=
+           step.arguments.end();
+  };
+  if (!isInput(first) || !isInput(second)) {
+    return Status();
+  }
+  return Status::error("parameters " + quoted(first) + " and " +
+                       quoted(second) +
+                       " are one tensor of the archive: expected a tied "
+                       "parameter to be one input; capture with "
+                       "simplefsdp_capture");
 }
 
 /// FQNs name tensors in weight files, so no two arguments may share one.
@@ -327,6 +364,9 @@ void assignArguments(const GraphFile &file, ValueTable &values,
     return;
   }
   Status status = checkManifest(file, step);
+  if (status.ok()) {
+    status = checkTies(file, step);
+  }
   if (status.ok()) {
     status = checkNames(step);
   }

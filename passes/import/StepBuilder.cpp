@@ -4,6 +4,8 @@
 // See StepBuilder.h. Nothing is decided here: one operation per call, one
 // argument and result per argument and result.
 //
+// Tested by test/tools/import-roles.test and import-operators.test.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/import/StepBuilder.h"

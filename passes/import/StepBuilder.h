@@ -1,7 +1,7 @@
 //===- StepBuilder.h - IR of a captured step ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tested by test/passes/import*.mlir.
+// Tested by test/tools/import-roles.test and import-operators.test.
 //
 //===----------------------------------------------------------------------===//
 

@@ -3,6 +3,8 @@
 //
 // See Values.h.
 //
+// Tested by test/unit/passes/import/CapturedStepTest.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/import/Values.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Resolve.h"
 #include "passes/AttentionKernels.h"
+#include "test/unit/passes/import/Resolve.h"
 
 #include <algorithm>
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Resolve.h"
 #include "test/support/Mutate.h"
+#include "test/unit/passes/import/Resolve.h"
 
 namespace sfsdp::test {
 namespace {

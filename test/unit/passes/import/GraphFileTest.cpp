@@ -132,6 +132,34 @@ TEST(GraphFileTest, ConstantsWithoutBytesAreListed) {
   EXPECT_EQ(file->withoutBytes, std::set<std::string>{"empty"});
 }
 
+TEST(GraphFileTest, OneWeightUnderTwoNamesIsNoted) {
+  auto table = [](std::string_view offset) {
+    return R"({"config": {
+      "a": {"path_name": "weight_0", "tensor_meta": {
+        "sizes": [{"as_int": 2}], "strides": [{"as_int": 1}],
+        "storage_offset": {"as_int": 0}}},
+      "b": {"path_name": "weight_0", "tensor_meta": {
+        "sizes": [{"as_int": 2}], "strides": [{"as_int": 1}],
+        "storage_offset": {"as_int": )" +
+           std::string(offset) + "}}}}}";
+  };
+  auto read = [&](std::string_view offset, const std::string &content) {
+    TemporaryFolder folder;
+    std::vector<ZipEntry> entries = smallArchive();
+    entries.push_back(
+        {"a/data/weights/model_weights_config.json", table(offset)});
+    entries.push_back({"a/data/weights/weight_0", content});
+    Expected<GraphFile> file = readBytes(folder, makeZip(entries));
+    EXPECT_TRUE(file.ok()) << file.message();
+    return file ? file->sharedWeights : std::nullopt;
+  };
+  EXPECT_EQ(read("0", "0123456789abcdef"),
+            (std::pair<std::string, std::string>("a", "b")));
+  EXPECT_EQ(read("2", "0123456789abcdef"), std::nullopt);
+  // All fake weights share one empty record.
+  EXPECT_EQ(read("0", ""), std::nullopt);
+}
+
 /// Writes `zip` to `path` with one more record, `name`, of `size` zero bytes
 /// that take no place on disk.
 void writeWithHole(const std::string &path, const std::string &zip,

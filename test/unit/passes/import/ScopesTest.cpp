@@ -40,12 +40,11 @@ TEST(ScopesTest, FallsBackToStacks) {
   Node node;
   node.moduleStack = "L__self__,,model.Llama;L__self__layers.1,layers.1,"
                      "model.Block;L__self__layers.1.mlp,layers.1.mlp,model.MLP";
-  node.stackTrace =
-      "  File \"/home/me/model.py\", line 12, in forward\n"
-      "    x = self.block(x)\n"
-      "  File \"/home/me/block.py\", line 7, in forward\n"
-      "    return torch.relu(x)\n"
-      "  File \"/usr/lib/torch/nn/functional.py\", line 9, in f\n";
+  node.stackTrace = "  File \"src/model.py\", line 12, in forward\n"
+                    "    x = self.block(x)\n"
+                    "  File \"src/block.py\", line 7, in forward\n"
+                    "    return torch.relu(x)\n"
+                    "  File \"lib/torch/nn/functional.py\", line 9, in f\n";
   Scope scope = scopesOf(programOf(node)).at(0);
   EXPECT_EQ(scope.module, "layers.1.mlp");
   EXPECT_EQ(scope.source, "block.py:7");

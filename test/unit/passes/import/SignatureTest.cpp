@@ -1,7 +1,7 @@
 //===- SignatureTest.cpp - Roles of arguments and results ---------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Resolve.h"
+#include "test/unit/passes/import/Resolve.h"
 
 #include <algorithm>
 
@@ -141,6 +141,17 @@ TEST(SignatureTest, TiedParameterIsOneArgument) {
   }
   EXPECT_EQ(embedding->name, "tok.weight");
   EXPECT_EQ(forwardUses, 2u);
+}
+
+TEST(SignatureTest, F06TiesThatOnlyTheArchiveKnowsAreRefused) {
+  ProgramText program = smallStep();
+  program.addInput("parameter", "p_v", "v", {4});
+  Resolved result = prepare(program);
+  result.file.sharedWeights = {"v", "w"};
+  result.run();
+  expectErrors(result, "graph: parameters \"v\" and \"w\" are one tensor of "
+                       "the archive: expected a tied parameter to be one "
+                       "input; capture with simplefsdp_capture\n");
 }
 
 TEST(SignatureTest, AutocastHasFifteenParameterCasts) {
