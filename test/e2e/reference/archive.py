@@ -47,15 +47,6 @@ class SavedStep:
         }
         return {name: placeholders[name] for name in self.input_names()}
 
-    def persistent_buffers(self):
-        """Names of the buffers that belong to the model's state."""
-        signature = self.program.graph_signature
-        return [
-            name
-            for name in signature.buffers
-            if name not in signature.non_persistent_buffers
-        ]
-
     def run(self, batch):
         """Returns (loss, {fqn: gradient}); buffers change in place."""
         arguments = [
@@ -98,8 +89,11 @@ def train_archive(path, data, steps, lr=1e-3):
         losses.append(loss.clone())
     tensors = {"loss": losses[-1]}
     tensors |= {n: p.detach().clone() for n, p in step.parameters.items()}
+    # What the state does not hold is a constant, and no part of a dump.
     tensors |= {
-        name: step.buffers[name].clone() for name in step.persistent_buffers()
+        name: buffer.clone()
+        for name, buffer in step.buffers.items()
+        if name in step.program.state_dict
     }
     tensors |= {
         f"grad.{name}": parameter.grad

@@ -133,7 +133,7 @@ def _train(model, stepped, batches, steps, lr):
         loss.backward()
         optimizer.step()
         losses.append(_mean_over_ranks(loss.detach()))
-    return Trained(losses, dump_of(parameters, losses[-1]))
+    return Trained(losses, dump_of(model, losses[-1]))
 
 
 def _mean_over_ranks(loss):

@@ -18,8 +18,8 @@ class Trained:
     """What a run leaves behind.
 
     losses: one 0-dim tensor per step, the mean over ranks.
-    tensors: parameters by FQN, the last step's gradients as `grad.<fqn>`, and
-    `loss`, the last one: the contents of `simplefsdp-run --dump`.
+    tensors: parameters and buffers by FQN, the last step's gradients as
+    `grad.<fqn>`, and the last `loss`: the contents of `simplefsdp-run --dump`.
     """
 
     losses: list
@@ -93,7 +93,7 @@ def train_eager(
             parameter.grad = mean_gradient(gradients)
         optimizer.step()
         losses.append(ordered_mean(rank_losses))
-    return Trained(losses, dump_of(parameters, losses[-1]))
+    return Trained(losses, dump_of(model, losses[-1]))
 
 
 def mean_gradient(gradients):
@@ -101,10 +101,11 @@ def mean_gradient(gradients):
     return None if gradients[0] is None else ordered_mean(gradients)
 
 
-def dump_of(parameters, loss):
-    """Parameters, gradients and loss under the names of a runtime dump."""
+def dump_of(model, loss):
+    """Loss, parameters, buffers and gradients as a runtime dump has them."""
     tensors = {"loss": loss.clone()}
-    for name, parameter in parameters.items():
+    tensors |= {n: b.clone() for n, b in model.named_buffers()}
+    for name, parameter in model.named_parameters():
         tensors[name] = whole(parameter.detach()).clone()
         if parameter.grad is not None:
             tensors[f"grad.{name}"] = whole(parameter.grad).clone()
