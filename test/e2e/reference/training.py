@@ -18,8 +18,8 @@ class Trained:
     """What a run leaves behind.
 
     losses: one 0-dim tensor per step, the mean over ranks.
-    tensors: parameters and buffers by FQN, the last step's gradients as
-    `grad.<fqn>`, and the last `loss`: the contents of `simplefsdp-run --dump`.
+    tensors: parameters and persistent buffers by FQN, the last step's gradients
+    as `grad.<fqn>`, the last `loss`: what `simplefsdp-run --dump` writes.
     """
 
     losses: list
@@ -104,7 +104,8 @@ def mean_gradient(gradients):
 def dump_of(model, loss):
     """Loss, parameters, buffers and gradients as a runtime dump has them."""
     tensors = {"loss": loss.clone()}
-    tensors |= {n: b.clone() for n, b in model.named_buffers()}
+    state = model.state_dict()
+    tensors |= {n: b.clone() for n, b in model.named_buffers() if n in state}
     for name, parameter in model.named_parameters():
         tensors[name] = whole(parameter.detach()).clone()
         if parameter.grad is not None:
