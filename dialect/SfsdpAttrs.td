@@ -182,17 +182,32 @@ def Sfsdp_OperandAttr : Sfsdp_Attr<"Operand", "operand"> {
   let description = [{
     Marks the place of an SSA operand in the argument list of `sfsdp.aten`. The
     pretty form prints the operand itself there.
+
+    ```mlir
+    #sfsdp.operand
+    ```
   }];
 }
 
 def Sfsdp_StridedAttr : Sfsdp_Attr<"Strided", "strided"> {
   let summary = "torch.strided, as an operator argument";
+  let description = [{
+    The only layout of the tensors here, as operators that make tensors want it.
+
+    ```mlir
+    #sfsdp.strided
+    ```
+  }];
 }
 
 def Sfsdp_DeviceAttr : Sfsdp_Attr<"Device", "device"> {
   let summary = "The plan's device, as an operator argument";
   let description = [{
     Graphs name no device: which one it is, is a choice at compile time.
+
+    ```mlir
+    #sfsdp.device
+    ```
   }];
 }
 
@@ -211,6 +226,10 @@ def Sfsdp_ScalarType : Sfsdp_Type<"Scalar", "scalar"> {
     Learning rate, step, and what is computed from them in the order of
     PyTorch's Python code; also mesh coordinates and true rows of a shard. As
     f32 tensors they would change the bits of an update.
+
+    ```mlir
+    !sfsdp.scalar
+    ```
   }];
 }
 

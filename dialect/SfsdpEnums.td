@@ -72,6 +72,11 @@ def Sfsdp_MemoryFormat : Sfsdp_Enum<"MemoryFormat", "PyTorch's memory formats", 
 def Sfsdp_MemoryFormatAttr
     : EnumAttr<Sfsdp_Dialect, Sfsdp_MemoryFormat, "memory_format"> {
   let summary = "A memory format as operator argument";
+  let description = [{
+    ```mlir
+    #sfsdp.memory_format<contiguous>
+    ```
+  }];
   let assemblyFormat = "`<` $value `>`";
 }
 

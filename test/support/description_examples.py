@@ -3,7 +3,7 @@
 #
 # `description_examples.py OPT FILE.td...`: hands every ```mlir block of the
 # TableGen files to simplefsdp-opt, which parses and verifies it, and looks for
-# operations that no example shows. What a block leaves open is put around it:
+# operations, attributes and types that no example shows. What a block leaves open is put around it:
 # operations become the body of a function whose arguments are the values that
 # they use, attributes and types become those of a declaration.
 # Tested by test/dialect/description-examples.test.
@@ -15,7 +15,11 @@ import textwrap
 from dataclasses import dataclass
 
 BLOCK = re.compile(r"^ *```mlir\n(?P<text>.*?)^ *```$", re.M | re.S)
-MNEMONIC = re.compile(r'^def \w+Op\b[^{;]*?<\s*"(?P<mnemonic>\w+)"', re.M)
+MNEMONIC = re.compile(
+    r'^def \w+Op\b[^{;]*?<\s*"(?P<op>\w+)"'
+    r'|^def \w+ : Sfsdp_(?:Attr|Type)<"\w+", "(?P<other>\w+)"',
+    re.M,
+)
 VALUE = re.compile(r"%\w+")
 RESULTS = re.compile(r"(?P<names>%\w+(?:, %\w+)*) =")
 
@@ -116,7 +120,7 @@ def check(opt, example, examples):
 
 def without_example(path, source, examples):
     for match in MNEMONIC.finditer(source):
-        mnemonic = match["mnemonic"]
+        mnemonic = match["op"] or match["other"]
         if not mnemonic.endswith(START) and not any(
             e.shows(mnemonic) for e in examples
         ):
