@@ -3,9 +3,10 @@
 #
 # `description_examples.py OPT FILE.td...`: hands every ```mlir block of the
 # TableGen files to simplefsdp-opt, which parses and verifies it, and looks for
-# operations, attributes and types that no example shows. What a block leaves open is put around it:
-# operations become the body of a function whose arguments are the values that
-# they use, attributes and types become those of a declaration.
+# operations, attributes and types that no example shows. What a block leaves
+# open is put around it: operations become the body of a function whose
+# arguments are the values that they use, attributes and types become those of
+# a declaration.
 # Tested by test/dialect/description-examples.test.
 
 import re
@@ -60,13 +61,15 @@ def wrap(text):
         return text
     if text.startswith("%"):
         return in_function(text)
-    return "\n".join(as_declaration(s, i) for i, s in enumerate(statements(text)))
+    lines = [as_declaration(s, i) for i, s in enumerate(statements(text))]
+    return "\n".join(lines)
 
 
 def as_declaration(statement, index):
+    function = f"func.func private @f{index}"
     if statement.startswith("#"):
-        return f"func.func private @f{index}() attributes {{value = {statement}}}"
-    return f"func.func private @f{index}({statement})"
+        return f"{function}() attributes {{value = {statement}}}"
+    return f"{function}({statement})"
 
 
 def in_function(text):

@@ -17,7 +17,9 @@ import re
 import subprocess
 import sys
 
-BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<name>\S+))?\n(?P<text>.*?)^```$", re.M | re.S)
+BLOCK = re.compile(
+    r"^```(?P<kind>\w+)(?: (?P<name>\S+))?\n(?P<text>.*?)^```$", re.M | re.S
+)
 VALUE = re.compile(r"%[\w:#]+")
 ELLIPSIS = "…"
 
