@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // `--simplefsdp="mesh=dp:2 mode=fully_shard …"`: every pass in its order, every
-// option under the name that users know. docs/command-line.md lists the options.
+// option under the name that users know; docs/command-line.md lists them.
 //
 // Tested by test/tools/pipeline.mlir and pipeline-invalid.test.
 //
