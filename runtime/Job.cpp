@@ -4,7 +4,7 @@
 //
 // Nothing here starts a thread or a kernel: a launcher may fork afterwards.
 //
-// Tested by test/unit/runtime/JobTest.cpp.
+// Tested by test/unit/runtime/LocalJobTest.cpp.
 //
 //===----------------------------------------------------------------------===//
 

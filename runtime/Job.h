@@ -5,7 +5,7 @@
 // Everything that can be read and checked before the first rank starts: so bad
 // input is one error, not one per rank.
 //
-// Tested by test/unit/runtime/JobTest.cpp.
+// Tested by test/unit/runtime/LocalJobTest.cpp.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,7 +6,7 @@
 // so what a rank prints is that cause and not the broken collective that it saw
 // itself.
 //
-// Tested by test/e2e/job-failures.py and test/unit/runtime/ProcessJobTest.cpp.
+// Tested by test/e2e/job-failures.py.
 //
 //===----------------------------------------------------------------------===//
 

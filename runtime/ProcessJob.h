@@ -5,7 +5,7 @@
 // A rank's life beside other processes: it meets them in the store, compares
 // options, opens the control channel, and ends when any of them fails.
 //
-// Tested by test/e2e/job-failures.py and test/unit/runtime/ProcessJobTest.cpp.
+// Tested by test/e2e/job-failures.py.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,7 +5,7 @@
 // A group is called by its axes and its first rank, which makes it unique in
 // the job.
 //
-// Tested by test/unit/runtime/RankGroupsTest.cpp.
+// Tested by test/unit/runtime/CollectTest.cpp.
 //
 //===----------------------------------------------------------------------===//
 

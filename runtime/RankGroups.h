@@ -7,7 +7,7 @@
 // ranks that collects what rank 0 writes. They are apart so that the plan's
 // traffic counts stay what the plan says.
 //
-// Tested by test/unit/runtime/RankGroupsTest.cpp.
+// Tested by test/unit/runtime/CollectTest.cpp.
 //
 //===----------------------------------------------------------------------===//
 

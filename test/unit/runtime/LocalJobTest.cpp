@@ -136,8 +136,8 @@ TEST(LocalJob, TheReferenceCheckFindsAWrongDivisor) {
   std::string message = run(inputs.options(
       inputs.path("sum.plan.json"),
       {"--unproved", "--check-against", inputs.path("reference.plan.json")}));
-  EXPECT_EQ(message.find("step 1: gradient of 'linear.weight' differs from the "
-                         "reference in 21 of 21 elements, first at 0: "),
+  EXPECT_EQ(message.find("step 1: gradient of 'linear.weight': differs from "
+                         "the reference in 21 of 21 elements, first at 0: "),
             0u)
       << message;
 }
