@@ -42,7 +42,7 @@ module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 1>} {
 // CHECK-NEXT: {"id": 0, "role": "parameter", "name": "w", "value": "%4", "updates": 0, "global_shape": [8]}
 // CHECK-NEXT: {"id": 1, "role": "state", "name": "w", "slot": "exp_avg", "value": "%5", "updates": 1, "global_shape": [8]}
 // CHECK-NEXT: {"id": 2, "role": "state", "name": "w", "slot": "exp_avg_sq", "value": "%6", "updates": 2, "global_shape": [8]}
-// CHECK-NEXT: {"id": 3, "role": "buffer", "name": "count", "value": "%3", "updates": 3, "global_shape": []}
+// CHECK-NEXT: {"id": 3, "role": "buffer", "name": "count", "value": "%8", "updates": 3, "global_shape": []}
 // CHECK: {"id": 4, "storage": 0,
 // CHECK-NEXT: {"id": 5, "storage": 1,
 // CHECK-NEXT: {"id": 6, "storage": 2,
@@ -51,7 +51,7 @@ module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 1>} {
 // CHECK-NEXT: {"id": 2, "op": "mul", "operands": ["$0", "$1"]}
 // CHECK: "call": "sfsdp::adamw", "arguments": ["%0", "%0", "%1", "%2", "$2", 0.9, 0.999, "$2", "$2", 1e-08], "results": ["%4", "%5", "%6"]
 // CHECK: "call": "aten::add", "overload": "Scalar", "arguments": ["%3", 1], "results": ["%7"]
-// CHECK: "call": "aten::copy_", "arguments": ["%3", "%7"], "results": [null]
+// CHECK: "call": "aten::copy_", "arguments": ["%3", "%7"], "results": ["%8"]
 module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 1>} {
   func.func @updates(
       %w: tensor<8xf32> {sfsdp.role = #sfsdp.role<parameter "w">},
