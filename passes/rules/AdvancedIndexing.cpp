@@ -44,7 +44,7 @@ Expected<Indexing> prepare(const OperatorCall &call) {
                               ", whose result has no static shape");
     }
     std::optional<Sizes> both = broadcastSizes(shape, index->sizes);
-    if (!both) {
+    if (!both || !areValidSizes(*both)) {
       return refuse(call, "index sizes " + shown(shape) + " and " +
                               shown(index->sizes) + " do not broadcast");
     }
@@ -148,19 +148,11 @@ Results indexPut(const OperatorCall &call) {
   return one(fresh(emptyLike(self, self.dtype)));
 }
 
-/// Reads as many elements of `self` as it returns.
-CostFacts indexCost(const OperatorCall &call, const ResultLayouts &results) {
-  CostFacts cost = gatherCost(call, results);
-  const TensorLayout &self = call.tensor(0);
-  cost.bytesRead +=
-      cost.bytesWritten -
-      saturatingProduct(distinctElements(self), byteSize(self.dtype));
-  return cost;
-}
-
 constexpr Rule kRules[] = {
-    {.name = "_unsafe_index.Tensor", .layout = index, .cost = indexCost},
-    {.name = "index.Tensor", .layout = index, .cost = indexCost},
+    {.name = "_unsafe_index.Tensor",
+     .layout = index,
+     .cost = partialGatherCost},
+    {.name = "index.Tensor", .layout = index, .cost = partialGatherCost},
     {.name = "index_put.default", .layout = indexPut, .cost = gatherCost},
 };
 

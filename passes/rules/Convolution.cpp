@@ -96,8 +96,11 @@ int64_t outputSize(const Geometry &geometry, size_t dim) {
     return -1;
   }
   if (geometry.transposed) {
-    return saturatingProduct(input - 1, stride) - 2 * padding + reach +
-           geometry.outputPadding[dim] + 1;
+    int64_t added = geometry.outputPadding[dim];
+    int64_t span = saturatingProduct(input - 1, stride);
+    bool fits =
+        input > 0 && span <= kLargest && added >= 0 && added <= kLargest;
+    return fits ? span - 2 * padding + reach + added + 1 : -1;
   }
   int64_t room = input + 2 * padding - reach - 1;
   return room < 0 ? -1 : room / stride + 1;

@@ -25,7 +25,7 @@ int64_t bytesRead(const Argument &argument) {
   int64_t bytes = 0;
   if (const auto *tensors = std::get_if<TensorList>(&argument)) {
     for (const std::optional<TensorLayout> &tensor : *tensors) {
-      bytes += tensor ? distinctBytes(*tensor) : 0;
+      bytes = saturatingSum(bytes, tensor ? distinctBytes(*tensor) : 0);
     }
   }
   return bytes;
@@ -42,11 +42,12 @@ CostFacts movedBytes(CostClass costClass, const OperatorCall &call,
   CostFacts cost;
   cost.costClass = costClass;
   for (const Argument &argument : call.arguments) {
-    cost.bytesRead += bytesRead(argument);
+    cost.bytesRead = saturatingSum(cost.bytesRead, bytesRead(argument));
   }
   for (const std::optional<ResultLayout> &result : results) {
     bool isFresh = result && !result->aliasOf;
-    cost.bytesWritten += isFresh ? result->tensor.bytes() : 0;
+    cost.bytesWritten =
+        saturatingSum(cost.bytesWritten, isFresh ? result->tensor.bytes() : 0);
   }
   return cost;
 }
@@ -82,6 +83,15 @@ CostFacts creationCost(const OperatorCall &, const ResultLayouts &results) {
 
 CostFacts gatherCost(const OperatorCall &call, const ResultLayouts &results) {
   return movedBytes(CostClass::Gather, call, results);
+}
+
+CostFacts partialGatherCost(const OperatorCall &call,
+                            const ResultLayouts &results) {
+  OperatorCall others = call;
+  others.arguments[0] = std::monostate();
+  CostFacts cost = movedBytes(CostClass::Gather, others, results);
+  cost.bytesRead = saturatingSum(cost.bytesRead, cost.bytesWritten);
+  return cost;
 }
 
 } // namespace sfsdp::rules

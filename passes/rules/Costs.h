@@ -39,6 +39,10 @@ CostFacts copyCost(const OperatorCall &call, const ResultLayouts &results);
 CostFacts creationCost(const OperatorCall &call, const ResultLayouts &results);
 CostFacts gatherCost(const OperatorCall &call, const ResultLayouts &results);
 
+/// Of a gather that reads as much of argument 0 as it returns, not all of it.
+CostFacts partialGatherCost(const OperatorCall &call,
+                            const ResultLayouts &results);
+
 } // namespace sfsdp::rules
 
 #endif // SFSDP_PASSES_RULES_COSTS_H

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace sfsdp::rules {
 
@@ -87,12 +88,9 @@ Results emptyPermuted(const OperatorCall &call) {
   Sizes order = call.integers(1);
   Sizes sorted = order;
   std::ranges::sort(sorted);
-  for (size_t dim = 0; dim < sorted.size(); ++dim) {
-    if (sorted[dim] != static_cast<int64_t>(dim)) {
-      sorted.clear();
-    }
-  }
-  if (sorted.size() != tensor.sizes.size()) {
+  Sizes dims(tensor.sizes.size());
+  std::iota(dims.begin(), dims.end(), 0);
+  if (sorted != dims) {
     return refuse(call, "expected an order of the dimensions of sizes " +
                             shown(tensor.sizes) + ", got " + shown(order));
   }

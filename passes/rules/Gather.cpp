@@ -159,27 +159,17 @@ constexpr Rule rule(std::string_view name,
   return {.name = name, .layout = layout, .cost = gatherCost};
 }
 
-/// A gather reads the rows that it returns, not the whole table.
-CostFacts rowsCost(const OperatorCall &call, const ResultLayouts &results) {
-  CostFacts cost = gatherCost(call, results);
-  const TensorLayout &table = call.tensor(0);
-  int64_t tableBytes =
-      saturatingProduct(distinctElements(table), byteSize(table.dtype));
-  cost.bytesRead += cost.bytesWritten - tableBytes;
-  return cost;
-}
-
-constexpr Rule rowsRule(std::string_view name,
-                        Results (*layout)(const OperatorCall &)) {
-  return {.name = name, .layout = layout, .cost = rowsCost};
+constexpr Rule partialRule(std::string_view name,
+                           Results (*layout)(const OperatorCall &)) {
+  return {.name = name, .layout = layout, .cost = partialGatherCost};
 }
 
 constexpr Rule kRules[] = {
-    rowsRule("embedding.default", embedding),
+    partialRule("embedding.default", embedding),
     rule("embedding_dense_backward.default", embeddingBackward),
-    rowsRule("gather.default", gather),
+    partialRule("gather.default", gather),
     rule("index_add.default", indexAdd),
-    rowsRule("index_select.default", indexSelect),
+    partialRule("index_select.default", indexSelect),
     rule("scatter.src", scatter),
     rule("scatter.value", scatter),
     rule("scatter_add.default", scatter),

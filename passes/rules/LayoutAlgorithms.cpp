@@ -322,7 +322,7 @@ std::optional<Sizes> viewStrides(const TensorLayout &tensor,
   int64_t runElements = 1;
   int64_t tiled = 1;
   for (size_t dim = tensor.sizes.size(); dim-- > 0;) {
-    runElements *= tensor.sizes[dim];
+    runElements = saturatingProduct(runElements, tensor.sizes[dim]);
     bool continues = dim > 0 && (tensor.sizes[dim - 1] == 1 ||
                                  tensor.strides[dim - 1] ==
                                      saturatingProduct(runElements, runStride));

@@ -52,6 +52,14 @@ int64_t saturatingProduct(int64_t left, int64_t right) {
   return product;
 }
 
+int64_t saturatingSum(int64_t left, int64_t right) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(left, right, &sum)) {
+    return std::numeric_limits<int64_t>::max();
+  }
+  return sum;
+}
+
 int64_t TensorLayout::elementCount() const {
   int64_t count = 1;
   for (int64_t size : sizes) {

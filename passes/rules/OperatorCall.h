@@ -29,6 +29,8 @@ using runtime::MemoryFormat;
 /// `left` * `right` of non-negative numbers, at most the largest int64. Sizes
 /// come from files, where a product may not fit.
 int64_t saturatingProduct(int64_t left, int64_t right);
+/// `left` + `right`, in the same way.
+int64_t saturatingSum(int64_t left, int64_t right);
 
 /// Shape, element type and strides (in elements) of a tensor.
 struct TensorLayout {

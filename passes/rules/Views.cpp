@@ -368,7 +368,7 @@ Results diagonal(const OperatorCall &call) {
   length = std::max<int64_t>(length, 0);
   int64_t start =
       length == 0 ? 0 : saturatingProduct(skipped, self.strides[shifted]);
-  int64_t stride = self.strides[*first] + self.strides[*second];
+  int64_t stride = saturatingSum(self.strides[*first], self.strides[*second]);
   for (size_t dim : {std::max(*first, *second), std::min(*first, *second)}) {
     auto position = static_cast<std::ptrdiff_t>(dim);
     self.sizes.erase(self.sizes.begin() + position);
@@ -397,7 +397,7 @@ Results unfold(const OperatorCall &call) {
   self.sizes.push_back(size);
   self.strides.push_back(self.rank() == 1 ? 1 : self.strides[*dim]);
   if (self.rank() > 1) {
-    self.sizes[*dim] = (whole - size) / step + 1;
+    self.sizes[*dim] = saturatingSum((whole - size) / step, 1);
     self.strides[*dim] = saturatingProduct(self.strides[*dim], step);
   }
   return one(viewOf(0, std::move(self)));
