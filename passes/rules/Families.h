@@ -32,6 +32,7 @@ std::span<const Rule> pointwiseRules();
 std::span<const Rule> poolingRules();
 std::span<const Rule> reductionRules();
 std::span<const Rule> viewRules();
+std::span<const Rule> windowRules();
 
 } // namespace sfsdp::rules
 

@@ -19,7 +19,8 @@ std::vector<Rule> collectRules() {
        {advancedIndexingRules(), assertionRules(), attentionRules(),
         convolutionRules(), copyRules(), creationRules(), dropoutRules(),
         gatherRules(), lossRules(), matmulRules(), normalizationRules(),
-        pointwiseRules(), poolingRules(), reductionRules(), viewRules()}) {
+        pointwiseRules(), poolingRules(), reductionRules(), viewRules(),
+        windowRules()}) {
     rules.insert(rules.end(), family.begin(), family.end());
   }
   std::ranges::sort(rules, {}, &Rule::name);
