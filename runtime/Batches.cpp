@@ -1,5 +1,4 @@
-//===- Batches.cpp - Training data
-//-----------------------------------------===//
+//===- Batches.cpp - Training data ----------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Opening a file, and the form with one tensor per input. TokenStream.cpp has

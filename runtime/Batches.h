@@ -1,5 +1,4 @@
-//===- Batches.h - Training data ---------------------------------*- C++
-//-*-===//
+//===- Batches.h - Training data --------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Two forms of data: a stream of token ids (.bin), cut into batches in order,

@@ -1,5 +1,4 @@
-//===- Box.cpp - One rank's part of a whole tensor
-//-------------------------===//
+//===- Box.cpp - One rank's part of a whole tensor ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Axes that shard the same dimension split what the axes before them left,

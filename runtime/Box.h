@@ -1,5 +1,4 @@
-//===- Box.h - One rank's part of a whole tensor -----------------*- C++
-//-*-===//
+//===- Box.h - One rank's part of a whole tensor ----------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A placement gives each rank a box of the global tensor: a range of every

@@ -1,5 +1,4 @@
-//===- CallSite.cpp - One kernel call, made ready
-//--------------------------===//
+//===- CallSite.cpp - One kernel call, made ready -------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The schema decides what an argument becomes: `3` is an int for `int dim` and

@@ -1,5 +1,4 @@
-//===- Collect.cpp - What rank 0 gets from all ranks
-//-----------------------===//
+//===- Collect.cpp - What rank 0 gets from all ranks ----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Parts travel padded and contiguous; the receiver knows every rank's box.

@@ -1,5 +1,4 @@
-//===- Collect.h - What rank 0 gets from all ranks ---------------*- C++
-//-*-===//
+//===- Collect.h - What rank 0 gets from all ranks --------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Collective calls outside of the program: every rank makes them in the same

@@ -1,5 +1,4 @@
-//===- DirectCall.cpp - Operators called without a stack
-//-------------------===//
+//===- DirectCall.cpp - Operators called without a stack ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A signature is recognised by the schema, and confirmed by LibTorch, which

@@ -1,5 +1,4 @@
-//===- DirectCall.h - Operators called without a stack -----------*- C++
-//-*-===//
+//===- DirectCall.h - Operators called without a stack ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The dispatcher's general way to call an operator packs arguments into a stack

@@ -1,5 +1,4 @@
-//===- Job.cpp - What all ranks of a run share
-//-----------------------------===//
+//===- Job.cpp - What all ranks of a run share ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Nothing here starts a thread or a kernel: a launcher may fork afterwards.

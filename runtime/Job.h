@@ -1,5 +1,4 @@
-//===- Job.h - What all ranks of a run share ---------------------*- C++
-//-*-===//
+//===- Job.h - What all ranks of a run share --------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Everything that can be read and checked before the first rank starts: so bad
@@ -19,6 +18,8 @@ namespace sfsdp::runtime {
 
 struct Job {
   RunOptions options;
+  /// Receives progress, a line at a time, on rank 0; may be empty.
+  std::function<void(const std::string &line)> show;
   Plan plan;
   std::string planDigest;
   std::vector<std::unique_ptr<WeightFile>> weights;

@@ -1,5 +1,4 @@
-//===- LearningRate.cpp - The learning rate of each step
-//-------------------===//
+//===- LearningRate.cpp - The learning rate of each step ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Rates are doubles, computed the same way on every rank.

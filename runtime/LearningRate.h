@@ -1,5 +1,4 @@
-//===- LearningRate.h - The learning rate of each step -----------*- C++
-//-*-===//
+//===- LearningRate.h - The learning rate of each step ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/unit/runtime/LearningRateTest.cpp.

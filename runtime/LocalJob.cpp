@@ -1,5 +1,4 @@
-//===- LocalJob.cpp - All ranks as threads of this process
-//-----------------===//
+//===- LocalJob.cpp - All ranks as threads of this process ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Ranks run in lockstep: each step is a thread per rank that is joined. The
@@ -125,9 +124,9 @@ Status LocalJob::trainAll() {
       }
     }
   }
-  if (check) {
-    std::printf("%lld steps equal the reference bit for bit\n",
-                static_cast<long long>(job.steps));
+  if (check && job.show) {
+    job.show(std::to_string(job.steps) +
+             " steps equal the reference bit for bit");
   }
   return Status();
 }

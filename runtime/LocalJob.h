@@ -1,5 +1,4 @@
-//===- LocalJob.h - All ranks as threads of this process ---------*- C++
-//-*-===//
+//===- LocalJob.h - All ranks as threads of this process --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The reference way to run a job, and the one that can compare every step with

@@ -1,5 +1,4 @@
-//===- OptimizerPlan.cpp - The optimizer of a plan alone
-//-------------------===//
+//===- OptimizerPlan.cpp - The optimizer of a plan alone ------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Copies the optimizer's calls and the scalars they use into a plan of one rank

@@ -1,5 +1,4 @@
-//===- ProcessJob.cpp - Ranks as processes
-//---------------------------------===//
+//===- ProcessJob.cpp - Ranks as processes --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The first cause of a failure reaches every rank through the control channel,
@@ -32,7 +31,8 @@ struct JobError::Shared {
   std::atomic_flag printed = ATOMIC_FLAG_INIT;
 };
 
-JobError::JobError() {
+JobError::JobError(std::function<void(const std::string &message)> print)
+    : print(std::move(print)) {
   void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   shared = memory == MAP_FAILED ? nullptr : new (memory) Shared;
@@ -44,9 +44,9 @@ JobError::~JobError() {
   }
 }
 
-void JobError::print(const std::string &message) {
+void JobError::report(const std::string &message) {
   if (!shared || !shared->printed.test_and_set()) {
-    std::fprintf(stderr, "error: %s\n", message.c_str());
+    print(message);
   }
 }
 
@@ -211,7 +211,7 @@ int sfsdp::runtime::runRankProcess(const Job &job, const LaunchContext &context,
   if (status.ok()) {
     return 0;
   }
-  error.print(rank.causeOf(status.message()));
+  error.report(rank.causeOf(status.message()));
   std::fflush(nullptr);
   _exit(1);
 }
@@ -222,11 +222,11 @@ int sfsdp::runtime::runLocalProcesses(const Job &job, JobError &error) {
                                    return runRankProcess(job, context, error);
                                  });
   if (!result) {
-    error.print(result.message());
+    error.report(result.message());
     return 1;
   }
   if (!result->message.empty()) {
-    error.print(result->message);
+    error.report(result->message);
   }
   return result->exitCode;
 }

@@ -1,5 +1,4 @@
-//===- ProcessJob.h - Ranks as processes -------------------------*- C++
-//-*-===//
+//===- ProcessJob.h - Ranks as processes ------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A rank's life beside other processes: it meets them in the store, compares
@@ -15,22 +14,26 @@
 #include "runtime/Job.h"
 #include "runtime/Launch.h"
 
+#include <functional>
+
 namespace sfsdp::runtime {
 
-/// Prints a job's error once, whichever of its processes comes first. Made
+/// Reports a job's error once, whichever of its processes comes first. Made
 /// before they are forked.
 class JobError {
 public:
-  JobError();
+  /// `print` is called in the process that comes first.
+  explicit JobError(std::function<void(const std::string &message)> print);
   ~JobError();
   JobError(const JobError &) = delete;
   JobError &operator=(const JobError &) = delete;
 
-  /// Prints "error: message", unless a process of the job has printed one.
-  void print(const std::string &message);
+  /// Prints `message`, unless a process of the job has printed one.
+  void report(const std::string &message);
 
 private:
   struct Shared;
+  std::function<void(const std::string &message)> print;
   Shared *shared; ///< in memory that forked processes share
 };
 

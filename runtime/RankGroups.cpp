@@ -1,5 +1,4 @@
-//===- RankGroups.cpp - All process groups of one rank
-//---------------------===//
+//===- RankGroups.cpp - All process groups of one rank --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A group is called by its axes and its first rank, which makes it unique in

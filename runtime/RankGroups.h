@@ -1,5 +1,4 @@
-//===- RankGroups.h - All process groups of one rank -------------*- C++
-//-*-===//
+//===- RankGroups.h - All process groups of one rank ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The groups that a plan's collectives name by their axes, and two of the

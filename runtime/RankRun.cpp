@@ -1,5 +1,4 @@
-//===- RankRun.cpp - One rank's training run
-//-------------------------------===//
+//===- RankRun.cpp - One rank's training run ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A batch is read into the argument's own memory; inputs are row-major.

@@ -1,5 +1,4 @@
-//===- RankRun.h - One rank's training run -----------------------*- C++
-//-*-===//
+//===- RankRun.h - One rank's training run ----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Loads weights, feeds batches, runs steps, and collects what is to be written.

@@ -1,5 +1,4 @@
-//===- ReferenceCheck.cpp - Every step equals an unsharded one
-//-------------===//
+//===- ReferenceCheck.cpp - Every step equals an unsharded one ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The main thread assembles whole tensors from the ranks' boxes between steps,

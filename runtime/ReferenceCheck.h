@@ -1,5 +1,4 @@
-//===- ReferenceCheck.h - Every step equals an unsharded one -----*- C++
-//-*-===//
+//===- ReferenceCheck.h - Every step equals an unsharded one ----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Runs the unsharded plan of the same graph on every data rank's batch with the

@@ -1,5 +1,4 @@
-//===- Report.cpp - A run on one page
-//--------------------------------------===//
+//===- Report.cpp - A run on one page -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Drawings are SVG in fixed coordinates; the browser scales them.

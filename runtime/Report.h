@@ -1,5 +1,4 @@
-//===- Report.h - A run on one page ------------------------------*- C++
-//-*-===//
+//===- Report.h - A run on one page -----------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One HTML file that loads nothing: what ran, the loss curve, the timeline of

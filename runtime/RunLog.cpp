@@ -1,5 +1,4 @@
-//===- RunLog.cpp - What rank 0 tells while and after it runs
-//--------------===//
+//===- RunLog.cpp - What rank 0 tells while and after it runs -------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Metrics are flushed after every step: who watches the file sees the step, and
@@ -76,18 +75,20 @@ Status RunLog::writeMetrics(const StepRecord &record) {
 
 void RunLog::showProgress(const StepRecord &record) {
   bool isEnd = record.step == 1 || record.step == job.steps;
-  if (!isEnd && record.time - shownAt < kSecondsBetweenLines) {
+  if (!job.show || (!isEnd && record.time - shownAt < kSecondsBetweenLines)) {
     return;
   }
   shownAt = record.time;
-  std::printf("step %lld/%lld  loss %.4f  %.0f tokens/s  exposed %.1f %%  "
-              "peak %.1f MiB\n",
-              static_cast<long long>(record.step),
-              static_cast<long long>(job.steps), record.loss, perSecond(record),
-              100 * record.exposedMilliseconds /
-                  std::max(record.milliseconds, 1e-9),
-              static_cast<double>(record.peakBytes) / (1 << 20));
-  std::fflush(stdout);
+  char line[200];
+  std::snprintf(
+      line, sizeof line,
+      "step %lld/%lld  loss %.4f  %.0f tokens/s  exposed %.1f %%  "
+      "peak %.1f MiB",
+      static_cast<long long>(record.step), static_cast<long long>(job.steps),
+      record.loss, perSecond(record),
+      100 * record.exposedMilliseconds / std::max(record.milliseconds, 1e-9),
+      static_cast<double>(record.peakBytes) / (1 << 20));
+  job.show(line);
 }
 
 Status RunLog::add(const StepRecord &record, RankRun &run) {

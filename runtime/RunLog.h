@@ -1,5 +1,4 @@
-//===- RunLog.h - What rank 0 tells while and after it runs ------*- C++
-//-*-===//
+//===- RunLog.h - What rank 0 tells while and after it runs -----*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The progress line, the metrics file, and after the last step trace and

@@ -1,5 +1,4 @@
-//===- RunOptions.cpp - The command line of simplefsdp-run
-//-----------------===//
+//===- RunOptions.cpp - The command line of simplefsdp-run ----------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One table row per option. Options of parts that are not built yet are known,

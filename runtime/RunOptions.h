@@ -1,5 +1,4 @@
-//===- RunOptions.h - The command line of simplefsdp-run ---------*- C++
-//-*-===//
+//===- RunOptions.h - The command line of simplefsdp-run --------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/unit/runtime/RunOptionsTest.cpp.

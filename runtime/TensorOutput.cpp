@@ -1,5 +1,4 @@
-//===- TensorOutput.cpp - Dumps and trained weights
-//------------------------===//
+//===- TensorOutput.cpp - Dumps and trained weights -----------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tensors are collected and written one after the other: no rank holds more

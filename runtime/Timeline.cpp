@@ -1,5 +1,4 @@
-//===- Timeline.cpp - Who did what when
-//------------------------------------===//
+//===- Timeline.cpp - Who did what when -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Viewers compare begin + duration with the next begin in floating point, so a

@@ -1,5 +1,4 @@
-//===- Timeline.h - Who did what when ----------------------------*- C++
-//-*-===//
+//===- Timeline.h - Who did what when ---------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the ranks did in the recorded steps, as spans on tracks: per rank one

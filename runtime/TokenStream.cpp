@@ -1,5 +1,4 @@
-//===- TokenStream.cpp - Token ids one after the other
-//---------------------===//
+//===- TokenStream.cpp - Token ids one after the other --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // All ids are read once at the start: an id outside the vocabulary far into the

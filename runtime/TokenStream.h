@@ -1,5 +1,4 @@
-//===- TokenStream.h - Token ids one after the other -------------*- C++
-//-*-===//
+//===- TokenStream.h - Token ids one after the other ------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The .bin files of llm.c (a header of 1,024 bytes whose magic says u16 or u32)

@@ -1,5 +1,4 @@
-//===- WeightFile.cpp - Tensors of archives and safetensors files
-//----------===//
+//===- WeightFile.cpp - Tensors of archives and safetensors files ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Both kinds of file answer the same two questions: which tensor has this name,

@@ -1,5 +1,4 @@
-//===- Weights.cpp - Values for parameters, buffers and constants
-//----------===//
+//===- Weights.cpp - Values for parameters, buffers and constants ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Drawn values come from a counter, not from a sequence: element i of a

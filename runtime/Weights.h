@@ -1,5 +1,4 @@
-//===- Weights.h - Values for parameters, buffers and constants --*- C++
-//-*-===//
+//===- Weights.h - Values for parameters, buffers and constants -*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Reads what a rank needs of each argument, its box and nothing else, from an
