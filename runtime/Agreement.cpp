@@ -121,11 +121,30 @@ bool sameFields(const AgreementRecord &a, const AgreementRecord &b) {
 
 std::string keyOf(int rank) { return "agree/rank/" + std::to_string(rank); }
 
+std::string heardKeyOf(int rank) {
+  return "agree/heard/" + std::to_string(rank);
+}
+
 constexpr const char *kVerdict = "agree/verdict";
 
-/// Rank 0's part: reads and compares all records.
+/// How long rank 0 serves the store for ranks that have yet to read a bad
+/// verdict, and how long these wait for it beyond rank 0's own timeout.
+constexpr auto kMargin = std::chrono::seconds(5);
+
+/// Rank 0 ends after a bad verdict, and its store with it: those that joined
+/// must have read why.
+void awaitReaders(Store &store, const std::vector<int> &joined) {
+  std::vector<std::string> heard;
+  for (int rank : joined) {
+    heard.push_back(heardKeyOf(rank));
+  }
+  (void)store.wait(heard, kMargin);
+}
+
+/// Rank 0's part: reads and compares all records. `joined` receives the other
+/// ranks that gave one.
 Status judge(Store &store, int worldSize, const AgreementRecord &own,
-             std::chrono::milliseconds timeout) {
+             std::chrono::milliseconds timeout, std::vector<int> &joined) {
   auto deadline = std::chrono::steady_clock::now() + timeout;
   std::vector<AgreementRecord> records = {own};
   std::vector<int> missing;
@@ -143,6 +162,7 @@ Status judge(Store &store, int worldSize, const AgreementRecord &own,
       return record.status().within("rank " + std::to_string(rank));
     }
     records.push_back(*std::move(record));
+    joined.push_back(rank);
   }
   if (!missing.empty()) {
     return Status::error(nameRanks(missing) + " did not join within " +
@@ -179,18 +199,25 @@ Status sfsdp::runtime::agree(Store &store, int rank, int worldSize,
                              const AgreementRecord &record,
                              std::chrono::milliseconds timeout) {
   if (rank == 0) {
-    Status verdict = judge(store, worldSize, record, timeout);
+    std::vector<int> joined;
+    Status verdict = judge(store, worldSize, record, timeout, joined);
     Status published = store.set(kVerdict, verdict.message());
-    return verdict.ok() ? published : verdict;
+    if (verdict.ok()) {
+      return published;
+    }
+    awaitReaders(store, joined);
+    return verdict;
   }
   if (Status status = store.set(keyOf(rank), encode(record)); !status.ok()) {
     return status;
   }
-  // Rank 0 may wait for others until its own timeout.
-  constexpr auto kMargin = std::chrono::seconds(5);
   Expected<std::string> verdict = store.get(kVerdict, timeout + kMargin);
   if (!verdict.ok()) {
     return verdict.status().within("rank 0 did not compare the ranks' options");
   }
-  return verdict->empty() ? Status() : Status::error(*verdict);
+  if (verdict->empty()) {
+    return Status();
+  }
+  (void)store.set(heardKeyOf(rank), "");
+  return Status::error(*verdict);
 }
