@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Sfsdp.h"
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/FileUtilities.h"
@@ -66,6 +67,14 @@ void printImportDiagnostic(Diagnostic &diagnostic) {
   }
 }
 
+/// Whether `bytes` are for the importer, which also says what is wrong with a
+/// file that is neither a graph nor IR: IR is text, or bytecode by its mark.
+bool isForImport(StringRef bytes) {
+  bool isIr = isBytecode(llvm::MemoryBufferRef(bytes, "")) ||
+              !bytes.take_front(64).contains('\0');
+  return sfsdp::looksLikeArchive(bytes) || !isIr;
+}
+
 /// Replaces `input`, a captured graph, by the IR that it imports to.
 LogicalResult importInput(std::unique_ptr<llvm::MemoryBuffer> &input,
                           const std::string &path, const Flags &flags,
@@ -111,6 +120,12 @@ void keepDiagnosticsShort() {
   }
 }
 
+/// By content, and by name: a damaged archive is no IR with a syntax error.
+bool isGraph(StringRef name, StringRef bytes) {
+  return name.ends_with(".pt2") || name.ends_with(".json") ||
+         sfsdp::looksLikeArchive(bytes);
+}
+
 LogicalResult run(int argc, char **argv) {
   DialectRegistry registry;
   registry.insert<func::FuncDialect, sfsdp::SfsdpDialect>();
@@ -138,7 +153,7 @@ LogicalResult run(int argc, char **argv) {
     llvm::WithColor::error() << message << "\n";
     return failure();
   }
-  if (sfsdp::looksLikeArchive(input->getBuffer()) &&
+  if (isGraph(inputName, input->getBuffer()) &&
       failed(importInput(input, inputName, flags, registry))) {
     return failure();
   }

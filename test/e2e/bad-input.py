@@ -42,13 +42,13 @@ def check_archives(check, step, folder, archives):
             cut.name,
             "truncated or corrupt",
         )
-    weights = folder / "weights.safetensors"
+    weights = folder / "weights.pt2"
     save_file({"w": torch.zeros(2)}, weights)
     check_command(
         check, "F47 no archive", opt(weights), weights.name, "not an.* archive"
     )
     for name, reason in (
-        ("core_table_wrong_flash", "forward"),
+        ("core_table_wrong_flash", "gradients would be wrong"),
         ("makefx_user_io", "gradient"),
     ):
         check_command(
