@@ -122,10 +122,10 @@ def view_refusals(record):
 # Element-wise operators
 # ---------------------------------------------------------------------------
 
-FLOATS_ONLY = """elu gelu hardsigmoid hardswish hardtanh leaky_relu mish silu
+FLOATS_ONLY = """elu frac gelu hardsigmoid hardswish hardtanh leaky_relu mish silu
 softplus softshrink""".split()
 UNARY = """abs acos asin atan ceil cos cosh erf erfc erfinv exp exp2 expm1 floor
-frac isinf isnan log log10 log1p log2 logical_not neg reciprocal relu round
+isinf isnan log log10 log1p log2 logical_not neg reciprocal relu round
 rsqrt sgn sigmoid sign sin sinh sqrt tan tanh trunc""".split()
 BINARY = """add.Tensor sub.Tensor mul.Tensor div.Tensor maximum.default
 minimum.default eq.Tensor ne.Tensor lt.Tensor le.Tensor gt.Tensor ge.Tensor logical_and.default
@@ -143,17 +143,16 @@ mish_backward sigmoid_backward silu_backward tanh_backward""".split()
 
 def pointwise(record):
     draw = Draw(2)
-    for _ in range(34):
+    for _ in range(38):
         for name in UNARY:
             record.call(f"{name}.default", draw.layout())
         for name in FLOATS_ONLY:
             record.call(f"{name}.default", draw.layout(draw.float()))
         bits(record, draw)
         for name in BINARY:
-            pair = operand_pair(draw)
-            record.call(name, *pair)
-            for mode in [None, "floor", "trunc"]:
-                record.call("div.Tensor_mode", *pair, mode)
+            record.call(name, *operand_pair(draw))
+        mode = draw.pick(None, "floor", "trunc")
+        record.call("div.Tensor_mode", *operand_pair(draw), mode)
         for name in WITH_NUMBER:
             record.call(name, draw.layout(), draw.number())
         for name in GRADIENTS:
