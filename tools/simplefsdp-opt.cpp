@@ -121,9 +121,12 @@ void keepDiagnosticsShort() {
 }
 
 /// By content, and by name: a damaged archive is no IR with a syntax error.
+/// What is neither text nor bytecode is no IR either; the importer says so.
 bool isGraph(StringRef name, StringRef bytes) {
+  bool isIr = isBytecode(llvm::MemoryBufferRef(bytes, name)) ||
+              !bytes.take_front(64).contains('\0');
   return name.ends_with(".pt2") || name.ends_with(".json") ||
-         sfsdp::looksLikeArchive(bytes);
+         sfsdp::looksLikeArchive(bytes) || !isIr;
 }
 
 LogicalResult run(int argc, char **argv) {
