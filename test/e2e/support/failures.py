@@ -98,12 +98,12 @@ def check_failure(check, name, ended, *patterns, code=None):
         not ended.leftovers, f"{name}: left processes {ended.leftovers}"
     )
     count = len(re.findall(r"(?:^|: )error: ", errors, re.MULTILINE))
-    check.that(count == 1, f"{name}: {count} errors, expected 1:\n{errors}")
-    for pattern in patterns:
-        check.that(
-            re.search(pattern, errors),
-            f"{name}: no match for '{pattern}' in:\n{errors}",
-        )
+    missing = [p for p in patterns if not re.search(p, errors)]
+    check.that(
+        count == 1 and not missing,
+        f"{name}: {count} errors, expected 1; no match for {missing} in:\n"
+        f"{errors}",
+    )
 
 
 def check_command(check, name, command, *patterns, code=None):
