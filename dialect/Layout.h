@@ -4,7 +4,7 @@
 // A tensor type carries strides as its encoding unless it is contiguous; these
 // are the only functions that make or read such types.
 //
-// Tested by test/dialect/strides.mlir and by every import test.
+// Tested by test/dialect/attributes.mlir and by every import test.
 //
 //===----------------------------------------------------------------------===//
 

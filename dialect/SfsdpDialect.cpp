@@ -1,7 +1,7 @@
 //===- SfsdpDialect.cpp - Registration and discardable attributes ---------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tested by test/dialect/module.mlir and module-invalid.mlir.
+// Tested by test/dialect/attributes.mlir and attributes-invalid.mlir.
 //
 //===----------------------------------------------------------------------===//
 

@@ -3,7 +3,7 @@
 //
 // Tables from the IR, lifetimes from the tables, proofs from both, one file.
 //
-// Tested by test/passes/emit-plan.mlir and test/tools/emit-plan.test.
+// Tested by test/passes/emit-plan.mlir and emit-plan-invalid.mlir.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,6 +5,8 @@
 // pipeline is text made from it. Options of parts that are not built yet are in
 // the table too, so that the refusal can name them.
 //
+// Tested by test/tools/pipeline.test and pipeline-invalid.test.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipelines.h"

@@ -4,7 +4,7 @@
 // `--simplefsdp="mesh=dp:2 mode=fully_shard …"`: every pass in its order, every
 // option under the name that users know; docs/command-line.md lists them.
 //
-// Tested by test/tools/pipeline.mlir and pipeline-invalid.test.
+// Tested by test/tools/pipeline.test and pipeline-invalid.test.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- Version.h - Version of the compiler ----------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tested by test/tools/version.test.
+// Tested by test/tools/pipeline.test.
 //
 //===----------------------------------------------------------------------===//
 

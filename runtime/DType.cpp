@@ -1,4 +1,4 @@
-//===- DType.cpp - Element types -------------------------------------------===//
+//===- DType.cpp - Element types ------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One row per element type; every question is a look-up in this table.
@@ -72,7 +72,9 @@ std::optional<DType> sfsdp::runtime::dtypeFromExportCode(int64_t code) {
   return find([&](const Row &row) { return row.exportCode == code; });
 }
 
-int64_t sfsdp::runtime::torchCodeOf(DType type) { return rowOf(type).torchCode; }
+int64_t sfsdp::runtime::torchCodeOf(DType type) {
+  return rowOf(type).torchCode;
+}
 
 std::optional<DType> sfsdp::runtime::dtypeFromTorchCode(int64_t code) {
   return find([&](const Row &row) { return row.torchCode == code; });

@@ -1,4 +1,4 @@
-//===- DTypeTest.cpp - Element types ---------------------------------------===//
+//===- DTypeTest.cpp - Element types --------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/DType.h"

@@ -1,4 +1,4 @@
-//===- StatusTest.cpp - Result of an operation that can fail ---------------===//
+//===- StatusTest.cpp - Result of an operation that can fail --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Status.h"
