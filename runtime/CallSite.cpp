@@ -11,6 +11,7 @@
 #include "runtime/CallSite.h"
 #include "runtime/PlanNames.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/core/jit_type.h>
 #include <torch/csrc/jit/frontend/function_schema_parser.h>
@@ -257,6 +258,10 @@ Status CallSite::bindArguments(const KernelCall &kernel,
     results.resize(schema.returns().size(), -1);
   }
   arguments.resize(formals.size());
+  bool isRandom = formals.back().type()->kind() == c10::TypeKind::GeneratorType;
+  if (isRandom && !kernel.randomId) {
+    return Status::error("a random operator needs an id, \"random\"");
+  }
   for (size_t position = 0; position < formals.size(); ++position) {
     const c10::Argument &formal = formals[position];
     if (position < kernel.arguments.size()) {
@@ -264,6 +269,8 @@ Status CallSite::bindArguments(const KernelCall &kernel,
           !status.ok()) {
         return status;
       }
+    } else if (isRandom && position + 1 == formals.size()) {
+      bindGenerator(*kernel.randomId, position);
     } else if (formal.default_value()) {
       arguments[position] = *formal.default_value();
     } else {
@@ -322,6 +329,21 @@ Status CallSite::bindConstant(const KernelArgument &argument,
   }
   arguments[position] = std::move(*value);
   return Status();
+}
+
+/// The generator is shared by the template and `generator`.
+void CallSite::bindGenerator(int64_t id, size_t position) {
+  randomId = id;
+  generator = at::detail::createCPUGenerator();
+  arguments[position] = *generator;
+}
+
+void CallSite::seedGenerator(RandomUse use) const {
+  if (generator) {
+    use.operatorId = *randomId;
+    at::Generator shared = *generator;
+    shared.set_current_seed(seedOf(use));
+  }
 }
 
 void CallSite::setScalars(const std::vector<double> &values) {

@@ -17,7 +17,9 @@
 #include "runtime/Kernels.h"
 #include "runtime/Operators.h"
 #include "runtime/Plan.h"
+#include "runtime/RandomSeed.h"
 
+#include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <vector>
@@ -29,6 +31,10 @@ public:
   /// Prepares `kernel`. Errors name argument and operator, not the instruction.
   static Expected<CallSite> make(const KernelCall &kernel,
                                  const OperatorList &operators);
+
+  /// Seeds the generator of a random operator for this step; `use` needs no
+  /// operator id. Does nothing to others.
+  void seedGenerator(RandomUse use) const;
 
   /// Writes this step's host scalars into the template.
   void setScalars(const std::vector<double> &scalars);
@@ -79,6 +85,7 @@ private:
                        const c10::FunctionSchema &schema);
   Status bind(const KernelArgument &argument, const c10::Argument &formal,
               size_t position);
+  void bindGenerator(int64_t randomId, size_t position);
   Status bindConstant(const KernelArgument &argument,
                       const c10::Argument &formal, size_t position);
   void storeResults(std::vector<at::Tensor> &values,
@@ -101,7 +108,9 @@ private:
   std::vector<TensorSlot> tensors;
   std::vector<ListSlot> lists;
   std::vector<ScalarSlot> scalars;
-  std::vector<ValueId> results; ///< -1: not stored
+  std::optional<int64_t> randomId;
+  std::optional<at::Generator> generator; ///< of a random operator
+  std::vector<ValueId> results;           ///< -1: not stored
   std::optional<c10::OperatorHandle> handle;
   std::optional<DirectCall> direct; ///< instead of the handle
   OwnKernel own = nullptr;

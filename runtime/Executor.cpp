@@ -105,6 +105,7 @@ struct Executor::Program {
   std::vector<double> scalars;
   torch::jit::Stack stack;
   std::vector<InstructionTime> times;
+  int64_t dataRank = position.indexOn(plan.header.dataAxes);
   int64_t waited = 0;
   size_t now = 0;
   bool timed = false;
@@ -340,8 +341,10 @@ Status Executor::Program::runStep(int64_t step, double lr) {
       release(storage);
     }
     evaluateScalars(plan, position, step, lr, scalars);
+    RandomUse use{options.seed, step, /*microBatch=*/0, dataRank};
     for (CallSite &site : sites) {
       site.setScalars(scalars);
+      site.seedGenerator(use);
     }
     std::optional<LayoutCheck> check;
     if (!checked) {
@@ -404,6 +407,8 @@ TensorView Executor::argument(size_t index) {
   ValueId id = program->plan.arguments[index].value;
   return ::viewOf(program->plan.values[id], program->values[id]);
 }
+
+void Executor::drawAs(int64_t rank) { program->dataRank = rank; }
 
 Status Executor::runStep(int64_t step, double lr) {
   return program->runStep(step, lr);

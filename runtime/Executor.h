@@ -45,6 +45,7 @@ using GroupFinder =
 
 struct ExecutorOptions {
   OperatorList operators;
+  uint64_t seed = 0; ///< of random operators
   DebugFill fill = DebugFill::None;
   /// Called before each collective starts and before each wait.
   std::function<void(int64_t step, int64_t instruction)> onCollective;
@@ -70,6 +71,10 @@ public:
 
   /// The memory of Plan::arguments[index]; stays where it is.
   TensorView argument(size_t index);
+
+  /// Lets random operators draw what data rank `rank` draws, instead of this
+  /// rank's own.
+  void drawAs(int64_t rank);
 
   /// Runs the program for `step` (from 1). After a failure the executor is
   /// unusable. The message names the instruction.

@@ -11,9 +11,11 @@
 
 #include "runtime/Kernels.h"
 
+#include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/empty_like.h>
 
 using namespace sfsdp::runtime;
 using torch::jit::Stack;
@@ -35,6 +37,10 @@ public:
     return stack[next++].toOptional<double>();
   }
   bool flag() { return stack[next++].toBool(); }
+  std::optional<bool> optionalFlag() {
+    return stack[next++].toOptional<bool>();
+  }
+  at::Generator generator() { return stack[next++].toGenerator(); }
 
   template <typename... Results>
   void replaceBy(Results &&...results) {
@@ -131,7 +137,30 @@ void attentionBackward(Stack &stack) {
                       std::move(gradValue));
 }
 
+/// ATen's native_dropout, which draws from the generator of the process, with
+/// a generator of its own. Bit-equal to it for the same state.
+void dropout(Stack &stack) {
+  Arguments arguments(stack, 4);
+  at::Tensor input = arguments.tensor();
+  double probability = arguments.number();
+  bool isTraining = arguments.optionalFlag().value_or(true);
+  at::Generator generator = arguments.generator();
+  at::Tensor mask = at::empty_like(input, at::kBool);
+  if (!isTraining) {
+    arguments.replaceBy(input.clone(), mask.fill_(true));
+    return;
+  }
+  double kept = 1. - probability;
+  mask.bernoulli_(kept, generator);
+  at::Tensor output = input.mul(mask).mul_(kept == 0 ? 0. : 1. / kept);
+  arguments.replaceBy(std::move(output), std::move(mask));
+}
+
 constexpr OwnKernelRow kOwnKernels[] = {
+    {"aten::native_dropout",
+     "aten::native_dropout(Tensor input, float p, bool? train, "
+     "Generator generator) -> (Tensor, Tensor)",
+     dropout},
     {"sfsdp::adamw",
      "sfsdp::adamw(Tensor(a!) param, Tensor grad, Tensor(b!) exp_avg, "
      "Tensor(c!) exp_avg_sq, Scalar decay, float beta1, float beta2, "

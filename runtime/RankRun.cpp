@@ -69,6 +69,7 @@ RankRun::make(const Job &job, const MeshPosition &position,
   ExecutorOptions options;
   options.operators = job.options.operators;
   options.fill = job.options.fill;
+  options.seed = job.options.seed;
   options.onCollective = std::move(onCollective);
   prepareLane(job.options.threads);
   auto executor = Executor::make(

@@ -39,6 +39,7 @@ struct SingleRank {
     groups = std::move(*made);
     ExecutorOptions options;
     options.operators = job.options.operators;
+    options.seed = job.options.seed;
     auto prepared = Executor::make(
         plan, position,
         [this](const std::vector<std::string> &axes) {
@@ -252,6 +253,7 @@ Status ReferenceCheck::State::runReference(int64_t step) {
     if (Status status = feedReference(runOf(index)); !status.ok()) {
       return status;
     }
+    reference.executor->drawAs(index);
     Status status = reference.executor->runStep(step, job.options.lr.at(step));
     if (!status.ok()) {
       return status.within(job.options.checkAgainst);

@@ -12,6 +12,7 @@
 #include "runtime/Weights.h"
 #include "runtime/Box.h"
 #include "runtime/PlanNames.h"
+#include "runtime/RandomSeed.h"
 #include "runtime/Reduce.h"
 #include "runtime/TensorBytes.h"
 
@@ -23,14 +24,6 @@
 using namespace sfsdp::runtime;
 
 namespace {
-
-/// SplitMix64 (Steele, Lea, Flood 2014): a bijection that scatters its input.
-uint64_t scatter(uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
 
 /// FNV-1a.
 uint64_t hashOf(const std::string &text) {
@@ -217,9 +210,9 @@ double sfsdp::runtime::initialValue(const Initialization &how,
   if (how.kind != Initialization::Kind::Normal) {
     return 0;
   }
-  uint64_t key = scatter(how.seed) ^ hashOf(name);
-  uint64_t first = scatter(key + 2 * index);
-  uint64_t second = scatter(key + 2 * index + 1);
+  uint64_t key = scatterBits(how.seed) ^ hashOf(name);
+  uint64_t first = scatterBits(key + 2 * index);
+  uint64_t second = scatterBits(key + 2 * index + 1);
   // Box-Muller.
   return how.standardDeviation * std::sqrt(-2 * std::log(unit(first))) *
          std::cos(2 * std::numbers::pi * unit(second));

@@ -278,6 +278,39 @@ TEST(Executor, ANumberMayStandForATensor) {
   EXPECT_EQ(status.message(), "");
 }
 
+TEST(Executor, RandomOperatorsAreSeededByWhatTheyDrawFor) {
+  PlanBuilder builder(2);
+  ValueId x = builder.argument(Role::Input, "x", {64});
+  ValueId out =
+      builder.call("aten::native_dropout", "", {ValueRef{x}, 0.5, true},
+                   {{{64}}, {{64}, DType::Bool}})[0];
+  builder.result(Role::Output, "out", out, {64});
+  Plan plan = builder.finish();
+  EXPECT_NE(onEachRank(plan, [](LocalRank) { return Status(); }).message(), "");
+  std::get<KernelCall>(plan.programs[0].instructions[0].action).randomId = 7;
+  std::mutex mutex;
+  std::map<std::pair<int, int64_t>, std::vector<float>> drawn;
+  for (int run : {0, 1}) {
+    Status status = onEachRank(plan, [&](LocalRank self) {
+      setFloats(self.executor->argument(0), std::vector<float>(64, 1));
+      for (int64_t step : {2, 1}) {
+        if (Status ran = self.executor->runStep(step, 0); !ran.ok()) {
+          return ran;
+        }
+        std::vector<float> now = floatsOf(self.executor->result(0));
+        std::lock_guard lock(mutex);
+        auto [place, isNew] = drawn.try_emplace({self.rank, step}, now);
+        EXPECT_EQ(isNew, run == 0);
+        EXPECT_EQ(place->second, now);
+      }
+      return Status();
+    });
+    EXPECT_EQ(status.message(), "");
+  }
+  EXPECT_NE((drawn[{0, 1}]), (drawn[{0, 2}]));
+  EXPECT_NE((drawn[{0, 1}]), (drawn[{1, 1}]));
+}
+
 TEST(Executor, TimesOfInstructionsAreOrdered) {
   Plan plan = linearStep({.ranks = 2});
   Status status = onEachRank(plan, [&](LocalRank self) {

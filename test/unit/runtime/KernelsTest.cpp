@@ -126,6 +126,25 @@ TEST(Kernels, SgdWithoutMomentumNeedsNoBuffer) {
   EXPECT_TRUE(at::equal(state.param, expected.param.add(expected.grad, -0.5)));
 }
 
+TEST(Kernels, DropoutIsAtensWithItsOwnGenerator) {
+  at::Tensor input = spread(1, at::kFloat);
+  at::Generator own = at::detail::createCPUGenerator(5);
+  Stack stack{input, 0.3, true, own};
+  findOwnKernel("aten::native_dropout")->run(stack);
+  at::manual_seed(5);
+  auto [output, mask] = at::native_dropout(input, 0.3, true);
+  EXPECT_TRUE(at::equal(stack[0].toTensor(), output));
+  EXPECT_TRUE(at::equal(stack[1].toTensor(), mask));
+}
+
+TEST(Kernels, DropoutOfEvaluationKeepsAll) {
+  at::Tensor input = spread(1, at::kFloat);
+  Stack stack{input, 0.3, false, at::detail::createCPUGenerator(5)};
+  findOwnKernel("aten::native_dropout")->run(stack);
+  EXPECT_TRUE(at::equal(stack[0].toTensor(), input));
+  EXPECT_TRUE(stack[1].toTensor().all().item<bool>());
+}
+
 TEST(Kernels, UnknownNamesAreNone) {
   EXPECT_EQ(findOwnKernel("sfsdp::lamb"), nullptr);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/Scalars.h"
+#include "runtime/RandomSeed.h"
 
 #include <gtest/gtest.h>
 
@@ -20,4 +21,14 @@ TEST(Scalars, AreComputedAsPythonDoes) {
   // python3: 1 - 0.9 ** 3.0, -(1e-3 / (1 - 0.9 ** 3.0))
   EXPECT_EQ(values[5], 0.2709999999999999);
   EXPECT_EQ(values[7], -0.003690036900369005);
+}
+
+TEST(RandomSeed, EveryPartCounts) {
+  const RandomUse use{1, 2, 3, 4, 5};
+  EXPECT_EQ(seedOf(use), seedOf(use));
+  for (RandomUse other : {RandomUse{0, 2, 3, 4, 5}, RandomUse{1, 0, 3, 4, 5},
+                          RandomUse{1, 2, 0, 4, 5}, RandomUse{1, 2, 3, 0, 5},
+                          RandomUse{1, 2, 3, 4, 0}, RandomUse{1, 2, 3, 5, 4}}) {
+    EXPECT_NE(seedOf(other), seedOf(use));
+  }
 }
