@@ -11,7 +11,7 @@ import sys
 
 import torch
 from reference.archive import SavedStep, train_archive
-from support.compare import Checks
+from support.compare import Checks, difference
 from support.toolchain import Run, compile_plan
 
 from simplefsdp_capture import write_batches
@@ -59,9 +59,39 @@ def check_archive(check, archive, bound, folder):
         check.same_run(name, expected, actual)
 
 
+def check_dropout(check, archive, folder):
+    """Masks follow the seed and the rank, not the schedule or transport."""
+    data = folder / "dropout.safetensors"
+    example = SavedStep(archive).example_batch()
+    write_batches(random_batches(example, 4), data, STEPS)
+    runs = {}
+    for index, (options, backend, seed) in enumerate(
+        (
+            ("mode=replicate bucket=none reorder=none", "local", 0),
+            ("mode=fully_shard bucket=block reorder=prefetch", "gloo", 0),
+            ("mode=replicate bucket=none reorder=none", "local", 1),
+        )
+    ):
+        plan = compile_plan(
+            archive,
+            f"mesh=dp:2 {options} optimizer=adamw results=gradients",
+            folder / f"dropout-{index}.plan.json",
+        )
+        runs[index] = Run(plan, 2, backend).train(
+            *(archive, data, STEPS, folder / f"dropout-{index}"),
+            *("--seed", seed),
+        )
+    check.same_run("dropout under two schedules", runs[0], runs[1])
+    check.that(
+        difference(runs[0], runs[2]) is not None,
+        "dropout: another seed gives the same run",
+    )
+
+
 folder, archives = map(pathlib.Path, sys.argv[1:])
 folder.mkdir(parents=True)
 torch.set_num_threads(1)
 with Checks() as check:
     for name, bound in ARCHIVES.items():
         check_archive(check, archives / f"{name}.pt2", bound, folder)
+    check_dropout(check, archives / "mlp_dropout.pt2", folder)

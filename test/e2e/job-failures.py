@@ -118,6 +118,24 @@ def check_same_environment_trains(check, plan, step, folder):
     check.that(dumps.exists(), "launched ranks wrote no dump")
 
 
+def check_torchrun(check, plan, step, folder):
+    """torchrun serves the store itself and passes on how to reach it."""
+    dump = folder / "torchrun.safetensors"
+    torchrun = pathlib.Path(sys.executable).parent / "torchrun"
+    job = Job(
+        [
+            *(torchrun, "--nproc-per-node", 2, "--no-python"),
+            *("--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0"),
+            *command(plan, step, "--steps", 2, "--dump", dump),
+        ]
+    )
+    ended = job.end()
+    check.that(
+        ended.code == 0 and dump.exists() and not ended.leftovers,
+        f"torchrun: exit code {ended.code}\n{ended.errors}",
+    )
+
+
 def check_port_in_use(check, plan, step):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -149,4 +167,5 @@ with Checks() as check:
     )
     check_disagreement(check, plan, step)
     check_same_environment_trains(check, plan, step, folder)
+    check_torchrun(check, plan, step, folder)
     check_port_in_use(check, plan, step)
