@@ -85,7 +85,7 @@ void ControlHub::acceptStrangers() {
   int fd = ::accept4(listener->socket.get(), nullptr, nullptr,
                      SOCK_CLOEXEC | SOCK_NONBLOCK);
   FileDescriptor socket(fd);
-  if (socket.valid() && strangers < kMaxStrangers) {
+  if (socket.isOpen() && strangers < kMaxStrangers) {
     peers.emplace_back(std::move(socket));
   }
 }

@@ -46,7 +46,7 @@ public:
   int fd() const { return socket.get(); }
 
   /// False once the peer has ended, broken the protocol, or close() was called.
-  bool isOpen() const { return socket.valid(); }
+  bool isOpen() const { return socket.isOpen(); }
 
   /// Queues `frame` and sends what the kernel takes now.
   void send(const Frame &frame);

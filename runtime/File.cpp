@@ -42,10 +42,6 @@ std::string folderOf(const std::string &path) {
 
 } // namespace
 
-bool FileDescriptor::close() {
-  return number < 0 || ::close(std::exchange(number, -1)) == 0;
-}
-
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 #ifndef SFSDP_RUNTIME_FILE_H
 #define SFSDP_RUNTIME_FILE_H
 
+#include "runtime/FileDescriptor.h"
 #include "runtime/Status.h"
 
 #include <cstddef>
@@ -22,29 +23,6 @@
 #include <string_view>
 
 namespace sfsdp::runtime {
-
-/// A file descriptor that is closed with its owner.
-class FileDescriptor {
-public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int number) : number(number) {}
-  FileDescriptor(FileDescriptor &&other) noexcept
-      : number(std::exchange(other.number, -1)) {}
-  FileDescriptor &operator=(FileDescriptor &&other) noexcept {
-    std::swap(number, other.number);
-    return *this;
-  }
-  ~FileDescriptor() { close(); }
-
-  int get() const { return number; }
-  bool isOpen() const { return number >= 0; }
-
-  /// Closes now; false when the system reports that data was lost.
-  bool close();
-
-private:
-  int number = -1;
-};
 
 /// A regular file open for reading. Reads may come from several threads.
 class InputFile {

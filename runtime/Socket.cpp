@@ -24,12 +24,6 @@
 
 using namespace sfsdp::runtime;
 
-FileDescriptor::~FileDescriptor() {
-  if (fd >= 0) {
-    ::close(fd);
-  }
-}
-
 std::string sfsdp::runtime::endpointText(const std::string &host, int port) {
   bool isIPv6 = host.find(':') != std::string::npos;
   return (isIPv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);

@@ -11,36 +11,13 @@
 #ifndef SFSDP_RUNTIME_SOCKET_H
 #define SFSDP_RUNTIME_SOCKET_H
 
+#include "runtime/FileDescriptor.h"
 #include "runtime/Status.h"
 
 #include <chrono>
 #include <string>
-#include <utility>
 
 namespace sfsdp::runtime {
-
-/// Owns a file descriptor.
-class FileDescriptor {
-public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int fd) : fd(fd) {}
-  FileDescriptor(FileDescriptor &&other) noexcept
-      : fd(std::exchange(other.fd, -1)) {}
-  FileDescriptor &operator=(FileDescriptor &&other) noexcept {
-    std::swap(fd, other.fd);
-    return *this;
-  }
-  ~FileDescriptor();
-
-  int get() const { return fd; }
-  bool valid() const { return fd >= 0; }
-
-  /// Gives the descriptor away.
-  int release() { return std::exchange(fd, -1); }
-
-private:
-  int fd = -1;
-};
 
 /// A listening socket and the port it got.
 struct Listener {
