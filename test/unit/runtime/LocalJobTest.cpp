@@ -230,3 +230,19 @@ TEST(LocalJob, AgreementNamesWhatChangesBits) {
   }
   EXPECT_EQ(fields["lr"], "0.05");
 }
+
+TEST(LocalJob, F16RanksWithDifferentPlansDisagree) {
+  // One rank has a gradient that the other one does not have.
+  Inputs inputs;
+  std::vector<AgreementRecord> records;
+  for (bool gradients : {true, false}) {
+    std::string plan =
+        inputs.plan("step", {.ranks = 2, .gradients = gradients});
+    auto job = prepareJob(inputs.options(plan), [](const std::string &) {});
+    ASSERT_TRUE(job) << job.message();
+    records.push_back(agreementOf(*job, "gloo"));
+  }
+  std::string message = compareRecords(records).message();
+  EXPECT_NE(message.find("plan (rank 0 has '"), std::string::npos) << message;
+  EXPECT_NE(message.find("rank 1 has '"), std::string::npos) << message;
+}

@@ -6,6 +6,7 @@
 #include "test/support/LocalRanks.h"
 #include "test/support/PlanBuilder.h"
 #include "test/support/TemporaryFolder.h"
+#include "test/support/ZipWriter.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -71,6 +72,33 @@ std::vector<std::vector<float>> load(const Plan &plan,
 
 using Parts = std::vector<std::vector<float>>;
 
+/// A captured tensor "w" of shape [2, 3] f32.
+struct Captured {
+  std::string strides = R"([{"as_int": 3}, {"as_int": 1}])";
+  std::vector<float> record = {0, 1, 2, 3, 4, 5};
+};
+
+std::string writeArchive(const TemporaryFolder &folder,
+                         const Captured &captured) {
+  std::string config =
+      R"({"config": {"w": {"path_name": "weight_0", "is_param": true, )"
+      R"("use_pickle": false, "tensor_meta": {"dtype": 7, )"
+      R"("sizes": [{"as_int": 2}, {"as_int": 3}], "strides": )" +
+      captured.strides +
+      R"(, "storage_offset": {"as_int": 0}, "layout": 7, )"
+      R"("device": {"type": "cpu"}, "requires_grad": true}}}})";
+  std::string record(reinterpret_cast<const char *>(captured.record.data()),
+                     captured.record.size() * sizeof(float));
+  return folder.write(
+      "step.pt2", makeZip({{"m/archive_format", "pt2"},
+                           {"m/archive_version", "0"},
+                           {"m/models/model.json", "{}"},
+                           {"m/data/weights/model_weights_config.json", config},
+                           {"m/data/constants/model_constants_config.json",
+                            R"({"config": {}})"},
+                           {"m/data/weights/weight_0", record}}));
+}
+
 } // namespace
 
 TEST(Weights, RanksReadTheirRowsAndPadWithZeros) {
@@ -95,6 +123,49 @@ TEST(Weights, F03ScalarsAndEmptyParameters) {
   EXPECT_EQ(load(planOf(2, {}, {}), {path}), (Parts{{0}, {0}}));
   path = writeFloats(folder, "w", {0, 4});
   EXPECT_EQ(load(planOf(2, {0, 4}, {{"dp", 0}}), {path}), (Parts{{}, {}}));
+}
+
+TEST(Weights, OfAnArchive) {
+  TemporaryFolder folder;
+  EXPECT_EQ(load(planOf(2, {2, 3}, {{"dp", 0}}), {writeArchive(folder, {})}),
+            (Parts{{0, 1, 2}, {3, 4, 5}}));
+}
+
+TEST(Weights, OfAnArchiveWithAnotherLayout) {
+  TemporaryFolder folder;
+  // Stored by columns: element [i, j] is record[i + 2 j].
+  std::string path =
+      writeArchive(folder, {.strides = R"([{"as_int": 1}, {"as_int": 2}])"});
+  EXPECT_EQ(load(planOf(2, {2, 3}, {{"dp", 0}}), {path}),
+            (Parts{{0, 2, 4}, {1, 3, 5}}));
+}
+
+TEST(Weights, CapturedWithoutAValue) {
+  TemporaryFolder folder;
+  std::string path = writeArchive(folder, {.record = {}});
+  std::string error;
+  load(planOf(1, {2, 3}, {}), {path}, {}, &error);
+  EXPECT_EQ(error, "parameter 'w' was captured without a value (in " + path +
+                       "); give a file that has it, or --init");
+  EXPECT_EQ(load(planOf(1, {2, 3}, {}), {path},
+                 {Initialization::Kind::Zeros, 0, 0})[0],
+            std::vector<float>(6, 0.0f));
+}
+
+TEST(Weights, F48AFlippedByteInAnArchive) {
+  TemporaryFolder folder;
+  std::string path = writeArchive(folder, {});
+  std::string content = folder.read("step.pt2");
+  float three = 3;
+  size_t at = content.find(
+      std::string(reinterpret_cast<const char *>(&three), sizeof three));
+  ASSERT_NE(at, std::string::npos);
+  content[at + 3] ^= 1;
+  folder.write("step.pt2", content);
+  std::string error;
+  load(planOf(1, {2, 3}, {}), {path}, {}, &error);
+  EXPECT_NE(error.find("data/weights/weight_0"), std::string::npos) << error;
+  EXPECT_NE(error.find("corrupt"), std::string::npos) << error;
 }
 
 TEST(Weights, ATiedParameterMayHaveAnyOfItsNames) {
