@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Box.h"
-#include "runtime/PlanChecks.h"
+#include "runtime/TensorBytes.h"
 
 #include <cstring>
 

@@ -12,9 +12,9 @@
 #include "runtime/Allocator.h"
 #include "runtime/CallSite.h"
 #include "runtime/LayoutCheck.h"
-#include "runtime/PlanChecks.h"
 #include "runtime/PlanNames.h"
 #include "runtime/Scalars.h"
+#include "runtime/TensorBytes.h"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/LayoutCheck.h"
-#include "runtime/PlanChecks.h"
+#include "runtime/TensorBytes.h"
 
 using namespace sfsdp::runtime;
 
@@ -35,8 +35,8 @@ bool sameStrides(const Value &value, const at::Tensor &tensor) {
 std::string layoutText(std::string_view dtype,
                        const std::vector<int64_t> &sizes,
                        const std::vector<int64_t> &strides, int64_t offset) {
-  return std::string(dtype) + shapeText(sizes) + " with strides " +
-         shapeText(strides) + " at " + std::to_string(offset);
+  return std::string(dtype) + describeShape(sizes) + " with strides " +
+         describeShape(strides) + " at " + std::to_string(offset);
 }
 
 } // namespace

@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Box.h"
-#include "runtime/PlanChecks.h"
 #include "runtime/ReferenceCheck.h"
+#include "runtime/TensorBytes.h"
 
 #include <map>
 

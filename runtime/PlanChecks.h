@@ -26,15 +26,6 @@ Status checkCollective(const Plan &plan, const CollectiveStart &start);
 /// Order, lifetimes, aliasing and memory of a program; PlanProgramCheck.cpp.
 Status checkProgram(const Plan &plan, const Program &program);
 
-/// Whether `value` has the strides of a row-major tensor without gaps.
-/// Dimensions of size 1 may have any stride; no element, any strides.
-bool isContiguous(const Value &value);
-
-int64_t elementCount(const std::vector<int64_t> &sizes);
-
-/// "[2, 3]"
-std::string shapeText(const std::vector<int64_t> &sizes);
-
 } // namespace sfsdp::runtime
 
 #endif // SFSDP_RUNTIME_PLANCHECKS_H

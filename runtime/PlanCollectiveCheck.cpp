@@ -11,6 +11,7 @@
 #include "runtime/Chunk.h"
 #include "runtime/PlanChecks.h"
 #include "runtime/PlanNames.h"
+#include "runtime/TensorBytes.h"
 
 using namespace sfsdp::runtime;
 
@@ -61,8 +62,8 @@ int64_t rowElements(const Value &value) {
 
 Status shapeError(const Value &input, const Value &output,
                   const std::string &expected) {
-  return Status::error("takes " + shapeText(input.sizes) + " to " +
-                       shapeText(output.sizes) + ", expected " + expected);
+  return Status::error("takes " + describeShape(input.sizes) + " to " +
+                       describeShape(output.sizes) + ", expected " + expected);
 }
 
 /// `whole` holds the true rows and `chunk` one rank's share of them.
@@ -133,11 +134,12 @@ Status checkMember(const Plan &plan, const CollectiveStart &start,
         "takes elements of " + std::string(nameOf(input.dtype)) + " to " +
         std::string(nameOf(output.dtype)) + ", expected one element type");
   }
-  if (!isContiguous(input) || !isContiguous(output)) {
-    const Value &strided = isContiguous(input) ? output : input;
-    return Status::error(std::string(isContiguous(input) ? "output" : "input") +
-                         " of shape " + shapeText(strided.sizes) +
-                         " has strides " + shapeText(strided.strides) +
+  bool inputFits = isContiguous(input.sizes, input.strides);
+  if (!inputFits || !isContiguous(output.sizes, output.strides)) {
+    const Value &strided = inputFits ? output : input;
+    return Status::error(std::string(inputFits ? "output" : "input") +
+                         " of shape " + describeShape(strided.sizes) +
+                         " has strides " + describeShape(strided.strides) +
                          ", expected a contiguous tensor");
   }
   if (Status status = checkShapes(start.kind, input, output, ranks);
@@ -154,7 +156,7 @@ Status checkMember(const Plan &plan, const CollectiveStart &start,
   if (written > available) {
     return Status::error(
         "writes " + std::to_string(ranks) + " chunks of " +
-        shapeText(input.sizes) + ", padding included, into storage " +
+        describeShape(input.sizes) + ", padding included, into storage " +
         std::to_string(output.storage) + " of " + std::to_string(available) +
         " bytes, expected " + std::to_string(static_cast<int64_t>(written)));
   }

@@ -11,6 +11,7 @@
 #include "runtime/Chunk.h"
 #include "runtime/PlanChecks.h"
 #include "runtime/PlanNames.h"
+#include "runtime/TensorBytes.h"
 
 #include <set>
 #include <tuple>
@@ -80,9 +81,9 @@ Status checkShape(const Plan &plan, const Row &row, const std::string &where) {
     return Status();
   }
   return Status::error(where + " '" + row.name + "' of global shape " +
-                       shapeText(row.globalShape) + " has local shape " +
-                       shapeText(sizes) + ", expected " + shapeText(expected) +
-                       " by its placement");
+                       describeShape(row.globalShape) + " has local shape " +
+                       describeShape(sizes) + ", expected " +
+                       describeShape(expected) + " by its placement");
 }
 
 Status checkValues(const Plan &plan) {

@@ -12,36 +12,6 @@
 
 using namespace sfsdp::runtime;
 
-bool sfsdp::runtime::isContiguous(const Value &value) {
-  if (elementCount(value.sizes) == 0) {
-    return true;
-  }
-  int64_t expected = 1;
-  for (size_t dim = value.sizes.size(); dim-- > 0;) {
-    if (value.sizes[dim] != 1 && value.strides[dim] != expected) {
-      return false;
-    }
-    expected *= value.sizes[dim];
-  }
-  return true;
-}
-
-int64_t sfsdp::runtime::elementCount(const std::vector<int64_t> &sizes) {
-  int64_t count = 1;
-  for (int64_t size : sizes) {
-    count *= size;
-  }
-  return count;
-}
-
-std::string sfsdp::runtime::shapeText(const std::vector<int64_t> &sizes) {
-  std::string text;
-  for (int64_t size : sizes) {
-    text += (text.empty() ? "" : ", ") + std::to_string(size);
-  }
-  return "[" + text + "]";
-}
-
 std::vector<size_t> sfsdp::runtime::writtenArguments(const KernelCall &kernel) {
   if (kernel.name == "sfsdp::adamw") {
     return {0, 2, 3};

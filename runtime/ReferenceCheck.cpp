@@ -11,8 +11,8 @@
 #include "runtime/ReferenceCheck.h"
 #include "runtime/Box.h"
 #include "runtime/Collect.h"
-#include "runtime/PlanChecks.h"
 #include "runtime/Reduce.h"
+#include "runtime/TensorBytes.h"
 
 #include <cstring>
 #include <map>

@@ -1,4 +1,4 @@
-//===- TensorBytes.cpp - Sizes of tensors in files -----------------------===//
+//===- TensorBytes.cpp - Sizes of tensors ---------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/unit/runtime/TensorBytesTest.cpp.
@@ -18,6 +18,29 @@ bool isNegative(int64_t number) { return number < 0; }
 bool isZero(int64_t number) { return number == 0; }
 
 } // namespace
+
+int64_t sfsdp::runtime::elementCount(std::span<const int64_t> sizes) {
+  int64_t count = 1;
+  for (int64_t size : sizes) {
+    count *= size;
+  }
+  return count;
+}
+
+bool sfsdp::runtime::isContiguous(std::span<const int64_t> sizes,
+                                  std::span<const int64_t> strides) {
+  if (elementCount(sizes) == 0) {
+    return true;
+  }
+  int64_t expected = 1;
+  for (size_t dim = sizes.size(); dim-- > 0;) {
+    if (sizes[dim] != 1 && strides[dim] != expected) {
+      return false;
+    }
+    expected *= sizes[dim];
+  }
+  return true;
+}
 
 std::optional<int64_t>
 sfsdp::runtime::contiguousBytes(std::span<const int64_t> sizes, DType dtype) {

@@ -1,4 +1,4 @@
-//===- TensorBytes.h - Sizes of tensors in files -------------------------===//
+//===- TensorBytes.h - Sizes of tensors -----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Shapes come from files: their products are computed with checks, so that no
@@ -19,6 +19,15 @@
 #include <string>
 
 namespace sfsdp::runtime {
+
+/// The product of `sizes`, which must be checked: not negative, and a product
+/// that fits 63 bits.
+int64_t elementCount(std::span<const int64_t> sizes);
+
+/// Whether `strides`, one per size, are those of a row-major tensor without
+/// gaps. Dimensions of size 1 may have any stride; no element, any strides.
+bool isContiguous(std::span<const int64_t> sizes,
+                  std::span<const int64_t> strides);
 
 /// Bytes of a contiguous tensor; nothing when a size is negative or the result
 /// exceeds 63 bits.

@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Box.h"
-#include "runtime/PlanChecks.h"
 #include "runtime/Safetensors.h"
 #include "runtime/TensorBytes.h"
 #include "runtime/WeightConfig.h"
@@ -113,7 +112,7 @@ private:
     }
     int64_t width = byteSize(tensor.dtype);
     Value value{0, tensor.dtype, sizes, tensor.strides, 0};
-    if (isContiguous(value)) {
+    if (isContiguous(sizes, tensor.strides)) {
       return archive.readAt(*record, first * width, out);
     }
     std::vector<std::byte> stretch(static_cast<size_t>(spanBytes(value)));

@@ -1,4 +1,4 @@
-//===- TensorBytesTest.cpp - Sizes of tensors in files -------------------===//
+//===- TensorBytesTest.cpp - Sizes of tensors -----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "runtime/TensorBytes.h"
@@ -24,6 +24,22 @@ std::optional<int64_t> f32Storage(const List &sizes, const List &strides,
 }
 
 } // namespace
+
+TEST(TensorBytes, CountsElements) {
+  EXPECT_EQ(elementCount(List{}), 1);
+  EXPECT_EQ(elementCount(List{2, 3}), 6);
+  EXPECT_EQ(elementCount(List{2, 0, 3}), 0);
+}
+
+TEST(TensorBytes, ContiguousIsRowMajorWithoutGaps) {
+  EXPECT_TRUE(isContiguous(List{}, List{}));
+  EXPECT_TRUE(isContiguous(List{2, 3}, List{3, 1}));
+  EXPECT_FALSE(isContiguous(List{2, 3}, List{1, 2}));
+  EXPECT_FALSE(isContiguous(List{2, 3}, List{4, 1}));
+  // Strides that no element is reached by do not matter.
+  EXPECT_TRUE(isContiguous(List{2, 1, 3}, List{3, 99, 1}));
+  EXPECT_TRUE(isContiguous(List{0, 3}, List{7, 7}));
+}
 
 TEST(TensorBytes, OfContiguousTensors) {
   EXPECT_EQ(f32Bytes({2, 3}), 24);
