@@ -77,9 +77,6 @@ class Layout:
         storage = torch.full((span,), self.fill, dtype=self.dtype)
         return storage.as_strided(self.sizes, self.strides, self.offset)
 
-    def with_fill(self, fill):
-        return Layout(self.dtype, self.sizes, self.strides, self.offset, fill)
-
     def bytes(self):
         return math.prod(self.sizes) * self.dtype.itemsize
 
