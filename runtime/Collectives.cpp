@@ -65,7 +65,7 @@ std::string textOf(double value) {
 }
 
 std::string textOf(ReductionOrder order) {
-  return order == ReductionOrder::Ordered ? "ordered" : "backend";
+  return std::string(kReductionOrderNames[static_cast<size_t>(order)]);
 }
 
 CallDifference differenceOfMembers(const CollectiveCall &first,

@@ -1,8 +1,8 @@
 //===- Collectives.h - What every transport knows of a call --------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The parts of a collective that do not depend on how bytes travel: chunks,
-// traffic, how two ranks' calls differ, and the case of a group of one.
+// The parts of a collective that do not depend on how bytes travel: names,
+// chunks, traffic, how two ranks' calls differ, and the case of a group of one.
 //
 // Tested by test/unit/runtime/CollectivesTest.cpp.
 //
@@ -14,6 +14,12 @@
 #include "runtime/ProcessGroup.h"
 
 namespace sfsdp::runtime {
+
+/// Kinds and orders by their value, as in the IR and in plans.
+inline constexpr std::string_view kCollectiveKindNames[kCollectiveKindCount] = {
+    "all_gather", "reduce_scatter", "all_reduce", "all_to_all", "broadcast"};
+inline constexpr std::string_view kReductionOrderNames[] = {"ordered",
+                                                            "backend"};
 
 /// True for the kinds that add: reduce_scatter and all_reduce.
 bool isReduction(CollectiveKind kind);

@@ -1,8 +1,9 @@
 //===- PlanNames.h - How a plan spells its enumerators ----------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One table per enumeration of Plan.h, indexed by its value; writer, reader and
-// messages use the same ones.
+// One table per enumeration of Plan.h, indexed by its value (those of
+// collectives are in Collectives.h); writer, reader and messages use the same
+// ones.
 //
 // Tested by test/unit/runtime/PlanTest.cpp.
 //
@@ -11,6 +12,7 @@
 #ifndef SFSDP_RUNTIME_PLANNAMES_H
 #define SFSDP_RUNTIME_PLANNAMES_H
 
+#include "runtime/Collectives.h"
 #include "runtime/Plan.h"
 
 #include <iterator>
@@ -37,10 +39,6 @@ inline constexpr std::string_view kCostClassNames[kCostClassCount] = {
     "view",      "pointwise",     "reduction", "gemm",
     "attention", "normalization", "gather",    "copy",
     "creation",  "optimizer",     "other"};
-inline constexpr std::string_view kCollectiveKindNames[kCollectiveKindCount] = {
-    "all_gather", "reduce_scatter", "all_reduce", "all_to_all", "broadcast"};
-inline constexpr std::string_view kReductionOrderNames[] = {"ordered",
-                                                            "backend"};
 inline constexpr std::string_view kPhaseNames[] = {"none", "forward",
                                                    "backward", "optimizer"};
 

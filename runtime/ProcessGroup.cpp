@@ -18,19 +18,7 @@
 using namespace sfsdp::runtime;
 
 std::string_view sfsdp::runtime::nameOf(CollectiveKind kind) {
-  switch (kind) {
-  case CollectiveKind::AllGather:
-    return "all_gather";
-  case CollectiveKind::ReduceScatter:
-    return "reduce_scatter";
-  case CollectiveKind::AllReduce:
-    return "all_reduce";
-  case CollectiveKind::AllToAll:
-    return "all_to_all";
-  case CollectiveKind::Broadcast:
-    return "broadcast";
-  }
-  return "collective";
+  return kCollectiveKindNames[static_cast<size_t>(kind)];
 }
 
 namespace {
