@@ -14,9 +14,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Archive.h"
+#include "runtime/Number.h"
 
 #include <algorithm>
-#include <charconv>
 
 using namespace sfsdp::runtime;
 
@@ -71,9 +71,7 @@ Status checkArchiveVersion(const Archive &archive) {
     return text.status();
   }
   int64_t version = -1;
-  const char *end = text->data() + text->size();
-  auto [parsedTo, error] = std::from_chars(text->data(), end, version);
-  if (error != std::errc() || parsedTo != end || version < 0) {
+  if (!parseNumber(*text, version) || version < 0) {
     return wrongKind(archive, "entry \"archive_version\": expected a number, "
                               "got " +
                                   writeJson(Json(text->substr(0, 80))));

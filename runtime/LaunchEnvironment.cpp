@@ -11,9 +11,9 @@
 
 #include "runtime/Launch.h"
 
+#include "runtime/Number.h"
 #include "runtime/Socket.h"
 
-#include <charconv>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -47,10 +47,7 @@ public:
       return low;
     }
     int result = low;
-    auto [end, failed] =
-        std::from_chars(value->data(), value->data() + value->size(), result);
-    if (failed != std::errc() || end != value->data() + value->size() ||
-        result < low || result > high) {
+    if (!parseNumber(*value, result) || result < low || result > high) {
       fail("expected " + std::string(name) + " between " + std::to_string(low) +
            " and " + std::to_string(high) + ", got '" + *value + "'");
       return low;

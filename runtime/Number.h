@@ -1,4 +1,4 @@
-//===- Number.h - Numbers in options ----------------------------*- C++ -*-===//
+//===- Number.h - Numbers in text -------------------------------*- C++ -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/unit/runtime/RunOptionsTest.cpp.

@@ -12,10 +12,10 @@
 #define SFSDP_RUNTIME_PLANFIELDS_H
 
 #include "runtime/Json.h"
+#include "runtime/Number.h"
 #include "runtime/Plan.h"
 #include "runtime/PlanNames.h"
 
-#include <charconv>
 #include <limits>
 
 namespace sfsdp::runtime {
@@ -91,10 +91,8 @@ inline std::optional<int64_t> parseReference(std::string_view text,
     return std::nullopt;
   }
   int64_t id = 0;
-  auto [end, error] =
-      std::from_chars(text.data() + 1, text.data() + text.size(), id);
-  bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && id >= 0 && text[1] != '-' ? std::optional(id) : std::nullopt;
+  bool isId = parseNumber(text.substr(1), id) && text[1] != '-';
+  return isId ? std::optional(id) : std::nullopt;
 }
 
 inline Status readJson(JsonPlace place, const Reference &reference) {

@@ -11,12 +11,12 @@
 
 #include "runtime/Weights.h"
 #include "runtime/Box.h"
+#include "runtime/Number.h"
 #include "runtime/PlanNames.h"
 #include "runtime/RandomSeed.h"
 #include "runtime/Reduce.h"
 #include "runtime/TensorBytes.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -193,11 +193,9 @@ sfsdp::runtime::parseInitialization(const std::string &text) {
   }
   constexpr std::string_view kNormal = "normal:";
   if (text.starts_with(kNormal)) {
-    const char *begin = text.data() + kNormal.size();
-    const char *end = text.data() + text.size();
-    auto [stop, error] = std::from_chars(begin, end, how.standardDeviation);
-    if (error == std::errc() && stop == end && how.standardDeviation >= 0 &&
-        std::isfinite(how.standardDeviation)) {
+    if (parseNumber(std::string_view(text).substr(kNormal.size()),
+                    how.standardDeviation) &&
+        how.standardDeviation >= 0 && std::isfinite(how.standardDeviation)) {
       how.kind = Initialization::Kind::Normal;
       return how;
     }
