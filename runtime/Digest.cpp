@@ -10,17 +10,12 @@
 
 #include "runtime/Digest.h"
 
-#include "runtime/File.h"
-
 #include <algorithm>
 #include <bit>
-#include <vector>
 
 using namespace sfsdp::runtime;
 
 namespace {
-
-constexpr uint64_t kChunkBytes = 1 << 20;
 
 /// FIPS 180-4 §4.2.2.
 constexpr std::array<uint32_t, 64> kRoundConstants = {
@@ -152,24 +147,6 @@ std::string Sha256::hex() const {
 std::string sfsdp::runtime::sha256(std::string_view text) {
   Sha256 digest;
   digest.update(text);
-  return digest.hex();
-}
-
-Expected<std::string> sfsdp::runtime::sha256OfFile(const std::string &path) {
-  Expected<InputFile> file = InputFile::open(path);
-  if (!file) {
-    return file.status();
-  }
-  Sha256 digest;
-  std::vector<std::byte> chunk(std::min(file->size(), kChunkBytes));
-  for (uint64_t at = 0; at < file->size(); at += chunk.size()) {
-    std::span<std::byte> piece = std::span(chunk).first(
-        std::min<uint64_t>(chunk.size(), file->size() - at));
-    if (Status status = file->read(at, piece); !status.ok()) {
-      return status;
-    }
-    digest.update(piece);
-  }
   return digest.hex();
 }
 

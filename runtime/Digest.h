@@ -12,8 +12,6 @@
 #ifndef SFSDP_RUNTIME_DIGEST_H
 #define SFSDP_RUNTIME_DIGEST_H
 
-#include "runtime/Status.h"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -48,9 +46,6 @@ private:
 
 /// The digest of one text, as hexadecimal digits.
 std::string sha256(std::string_view text);
-
-/// The digest of the file at `path`.
-Expected<std::string> sha256OfFile(const std::string &path);
 
 /// CRC-32 of `previous`' text followed by `piece`; 0 is that of no text.
 uint32_t crc32(std::span<const std::byte> piece, uint32_t previous = 0);

@@ -138,11 +138,6 @@ MemoryCounts RankMemory::counts() const {
   return counted;
 }
 
-void RankMemory::resetPeak() {
-  std::lock_guard lock(mutex);
-  counted.peakBytes = counted.liveBytes;
-}
-
 int64_t RankMemory::cachedBytes() const {
   std::lock_guard lock(mutex);
   return cached;

@@ -28,7 +28,7 @@ namespace sfsdp::runtime {
 /// Bytes as their tensors asked for them.
 struct MemoryCounts {
   int64_t liveBytes = 0;
-  int64_t peakBytes = 0; ///< largest live since the last resetPeak
+  int64_t peakBytes = 0; ///< largest live so far
 };
 
 /// What debug mode writes over memory, so that a read of it shows.
@@ -52,9 +52,6 @@ public:
   static void free(void *data);
 
   MemoryCounts counts() const;
-
-  /// Makes the present live bytes the peak.
-  void resetPeak();
 
   /// Bytes of freed blocks that are kept.
   int64_t cachedBytes() const;

@@ -5,7 +5,6 @@
 // million-a message of FIPS 180-2), and the check value of CRC-32.
 
 #include "runtime/Digest.h"
-#include "test/support/TemporaryFolder.h"
 
 #include <gtest/gtest.h>
 
@@ -57,17 +56,6 @@ TEST(Sha256, TheDigestSoFarDoesNotEndTheText) {
   EXPECT_EQ(digest.hex(), sha256("ab"));
   digest.update("c");
   EXPECT_EQ(digest.hex(), sha256("abc"));
-}
-
-TEST(Sha256, ReadsFilesInPieces) {
-  sfsdp::test::TemporaryFolder folder;
-  // One piece is 1 MiB.
-  for (size_t size : {0, 1, 1 << 20, (1 << 20) + 1}) {
-    std::string content(size, 'x');
-    EXPECT_EQ(*sha256OfFile(folder.write("a", content)), sha256(content));
-  }
-  EXPECT_EQ(sha256OfFile(folder.path("none")).message(),
-            folder.path("none") + ": cannot open: No such file or directory");
 }
 
 TEST(Crc32, EqualsTheCheckValue) {
