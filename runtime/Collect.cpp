@@ -9,6 +9,7 @@
 
 #include "runtime/Collect.h"
 #include "runtime/Reduce.h"
+#include "runtime/TensorBytes.h"
 
 #include <cstring>
 
@@ -33,17 +34,20 @@ Status gatherBytes(const void *bytes, int64_t count, void *gathered,
 
 } // namespace
 
+std::vector<std::byte> sfsdp::runtime::rowMajorBytes(const TensorView &view) {
+  std::vector<std::byte> bytes(static_cast<size_t>(view.bytes()));
+  copyBox(view.sizes, byteSize(view.dtype),
+          {static_cast<std::byte *>(view.data), view.strides},
+          {bytes.data(), rowMajorStrides(view.sizes)});
+  return bytes;
+}
+
 Expected<std::vector<std::byte>>
 sfsdp::runtime::collectWhole(const std::vector<int64_t> &globalShape,
                              const std::vector<AxisShard> &placement,
                              const Mesh &mesh, const TensorView &part,
                              ProcessGroup &group) {
-  int64_t width = byteSize(part.dtype);
-  std::vector<std::byte> own(static_cast<size_t>(part.bytes()));
-  std::vector<int64_t> strides = rowMajorStrides(part.sizes);
-  copyBox(part.sizes, width,
-          {static_cast<std::byte *>(part.data), part.strides},
-          {own.data(), strides});
+  std::vector<std::byte> own = rowMajorBytes(part);
   if (placement.empty()) {
     return own;
   }
@@ -54,12 +58,11 @@ sfsdp::runtime::collectWhole(const std::vector<int64_t> &globalShape,
       !status.ok()) {
     return status;
   }
+  int64_t width = byteSize(part.dtype);
+  std::vector<int64_t> strides = rowMajorStrides(part.sizes);
   std::vector<int64_t> wholeStrides = rowMajorStrides(globalShape);
-  int64_t elements = 1;
-  for (int64_t size : globalShape) {
-    elements *= size;
-  }
-  std::vector<std::byte> whole(static_cast<size_t>(elements * width));
+  std::vector<std::byte> whole(
+      static_cast<size_t>(elementCount(globalShape) * width));
   for (int position = 0; position < group.size(); ++position) {
     int64_t rank = mesh.ranks.empty() ? position : mesh.ranks[position];
     Box box = ownedBox(globalShape, placement, mesh, MeshPosition(mesh, rank));

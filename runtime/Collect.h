@@ -16,6 +16,9 @@
 
 namespace sfsdp::runtime {
 
+/// The elements of `view`, row-major.
+std::vector<std::byte> rowMajorBytes(const TensorView &view);
+
 /// The whole tensor of which every rank holds the padded part `part`: true
 /// rows, row-major. Every rank receives it. `group` has all ranks in the order
 /// of mesh positions.

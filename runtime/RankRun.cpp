@@ -9,6 +9,7 @@
 
 #include "runtime/RankRun.h"
 #include "runtime/Collect.h"
+#include "runtime/TensorBytes.h"
 
 #include <chrono>
 
@@ -42,11 +43,7 @@ size_t resultOf(const Plan &plan, Role role) {
 int64_t tokensOf(const std::vector<InputSpec> &inputs) {
   for (const InputSpec &input : inputs) {
     if (isIntegral(input.dtype) && input.shape.size() > 1) {
-      int64_t count = 1;
-      for (int64_t size : input.shape) {
-        count *= size;
-      }
-      return count;
+      return elementCount(input.shape);
     }
   }
   bool hasRows = !inputs.empty() && !inputs.front().shape.empty();

@@ -62,14 +62,6 @@ void fill(const TensorView &view, const Bytes &whole) {
           {static_cast<std::byte *>(view.data), view.strides});
 }
 
-Bytes bytesOf(const TensorView &view) {
-  Bytes bytes(static_cast<size_t>(view.bytes()));
-  copyBox(view.sizes, byteSize(view.dtype),
-          {static_cast<std::byte *>(view.data), view.strides},
-          {bytes.data(), rowMajorStrides(view.sizes)});
-  return bytes;
-}
-
 /// Success, or how many elements differ and where the first one is.
 Status compareBits(const Bytes &got, const Bytes &expected, DType dtype) {
   if (got == expected) {
@@ -236,7 +228,7 @@ Status ReferenceCheck::State::feedReference(RankRun &run) {
       if (found) {
         fill(view, argument.role == Role::Parameter
                        ? before.at(argument.name)
-                       : bytesOf(run.executor().argument(own)));
+                       : rowMajorBytes(run.executor().argument(own)));
       }
     }
     if (!found) {
@@ -259,7 +251,8 @@ Status ReferenceCheck::State::runReference(int64_t step) {
       return status.within(job.options.checkAgainst);
     }
     for (size_t result = 0; result < reference.plan.results.size(); ++result) {
-      results[index].push_back(bytesOf(reference.executor->result(result)));
+      results[index].push_back(
+          rowMajorBytes(reference.executor->result(result)));
     }
   }
   return Status();
@@ -359,9 +352,9 @@ Status ReferenceCheck::State::compareUpdate(int64_t step) {
       const Argument &each = plan.arguments[own];
       bool same = each.role == argument.role && each.name == argument.name &&
                   each.slot == argument.slot;
-      Status status =
-          same ? compareBits(wholeArgument(own), bytesOf(view), view.dtype)
-               : Status();
+      Status status = same ? compareBits(wholeArgument(own),
+                                         rowMajorBytes(view), view.dtype)
+                           : Status();
       if (!status.ok()) {
         return status.within("'" + keyOf(each.name, each.slot) +
                              "' after its update");

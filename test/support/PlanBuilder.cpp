@@ -9,6 +9,7 @@
 #include "test/support/PlanBuilder.h"
 
 #include "runtime/Chunk.h"
+#include "runtime/TensorBytes.h"
 
 #include <algorithm>
 
@@ -23,14 +24,6 @@ std::vector<int64_t> contiguousStrides(const std::vector<int64_t> &sizes) {
     strides[dim - 1] = strides[dim] * std::max<int64_t>(sizes[dim], 1);
   }
   return strides;
-}
-
-int64_t countOf(const std::vector<int64_t> &sizes) {
-  int64_t count = 1;
-  for (int64_t size : sizes) {
-    count *= size;
-  }
-  return count;
 }
 
 /// Storages that an instruction uses; a wait uses those of its start.
@@ -179,7 +172,7 @@ ValueId PlanBuilder::argument(Role role, const std::string &name,
   std::vector<int64_t> sizes =
       paddedLocalShape(globalShape, placement, plan.header.mesh);
   argument.value = newValue(sizes, dtype, Region::Argument,
-                            countOf(sizes) * byteSize(dtype));
+                            elementCount(sizes) * byteSize(dtype));
   plan.arguments.push_back(argument);
   return argument.value;
 }
@@ -203,8 +196,9 @@ std::vector<ValueId> PlanBuilder::call(const std::string &name,
   kernel.cost.workspaceBytes = workspaceBytes;
   std::vector<ValueId> ids;
   for (const NewTensor &tensor : results) {
-    ids.push_back(newValue(tensor.sizes, tensor.dtype, Region::Private,
-                           countOf(tensor.sizes) * byteSize(tensor.dtype)));
+    ids.push_back(
+        newValue(tensor.sizes, tensor.dtype, Region::Private,
+                 elementCount(tensor.sizes) * byteSize(tensor.dtype)));
     kernel.results.emplace_back(ids.back());
   }
   append(std::move(kernel));
@@ -256,12 +250,12 @@ int64_t PlanBuilder::start(CollectiveKind kind,
   start.divisor = divisor;
   for (size_t index = 0; index < inputs.size(); ++index) {
     Value input = plan.values[inputs[index]];
-    int64_t inputBytes = countOf(input.sizes) * byteSize(input.dtype);
+    int64_t inputBytes = elementCount(input.sizes) * byteSize(input.dtype);
     std::vector<int64_t> sizes = input.sizes;
     if (!sizes.empty()) {
       sizes[0] = outputRows[index];
     }
-    int64_t outputBytes = countOf(sizes) * byteSize(input.dtype);
+    int64_t outputBytes = elementCount(sizes) * byteSize(input.dtype);
     if (kind == CollectiveKind::AllGather) {
       start.bytesReceived += (ranks - 1) * inputBytes;
       outputBytes = ranks * inputBytes;
@@ -269,7 +263,7 @@ int64_t PlanBuilder::start(CollectiveKind kind,
       start.bytesReceived += (ranks - 1) * outputBytes;
     } else if (kind == CollectiveKind::AllReduce) {
       start.bytesReceived += 2 * (ranks - 1) *
-                             chunkRows(countOf(input.sizes), ranks) *
+                             chunkRows(elementCount(input.sizes), ranks) *
                              byteSize(input.dtype);
     }
     outputs.push_back(newValue(sizes, input.dtype, Region::Arena, outputBytes));
