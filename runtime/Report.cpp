@@ -112,10 +112,11 @@ std::string timeline(const std::vector<Span> &spans) {
   size_t row = 0;
   for (auto &[track, number] : rows) {
     number = row++;
-    text += format("<text x=\"0\" y=\"%.0f\">rank %lld %s</text>",
-                   static_cast<double>(number) * kTrackHeight + 14,
-                   static_cast<long long>(track.first),
-                   escaped(track.second).substr(0, 40).c_str());
+    text +=
+        format("<text x=\"0\" y=\"%.0f\">rank %lld %s</text>",
+               static_cast<double>(number) * kTrackHeight + 14,
+               static_cast<long long>(track.first),
+               escaped(std::string_view(track.second).substr(0, 40)).c_str());
   }
   constexpr double kLabels = 110;
   double scale = (kWidth - kLabels) / static_cast<double>(end - begin + 1);

@@ -35,6 +35,19 @@ TEST(Report, ShowsWhatItIsGivenAndLoadsNothing) {
   EXPECT_EQ(page.find("http"), std::string::npos);
 }
 
+TEST(Report, LongTracksAreCutBetweenCharacters) {
+  Job job;
+  job.plan = linearStep();
+  std::vector<Span> spans = {{0, std::string(50, '&'), SpanKind::Collective,
+                              "all_gather", "layers.0", 1, 1, 1000, 2000}};
+  std::string page = writeReport({job, "local", {}, spans});
+  std::string cut;
+  for (int character = 0; character < 40; ++character) {
+    cut += "&amp;";
+  }
+  EXPECT_NE(page.find("rank 0 " + cut + "</text>"), std::string::npos);
+}
+
 TEST(Report, LossesThatAreNoNumbersAndRunsWithoutSteps) {
   Job job;
   job.plan = linearStep();
