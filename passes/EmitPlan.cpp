@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 #include "passes/PlanTables.h"
 #include "passes/Proofs.h"
+#include "passes/TrainStep.h"
 #include "passes/Version.h"
 #include "passes/analysis/Lifetimes.h"
 #include "llvm/Support/Error.h"
@@ -25,16 +26,6 @@ using namespace mlir::sfsdp;
 namespace plan = ::sfsdp::runtime;
 
 namespace {
-
-/// The only function of `module`; a diagnostic if there is another number.
-FailureOr<func::FuncOp> onlyFunction(ModuleOp module) {
-  auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
-  if (functions.size() != 1) {
-    return module.emitError()
-           << "expected one function, got " << functions.size();
-  }
-  return functions.front();
-}
 
 /// Proves order on the IR and memory on the plan, and records both.
 LogicalResult recordProofs(func::FuncOp function, plan::Plan &tables) {
@@ -67,7 +58,7 @@ struct EmitPlanPass final : mlir::sfsdp::impl::EmitPlanPassBase<EmitPlanPass> {
   using EmitPlanPassBase::EmitPlanPassBase;
 
   void runOnOperation() override {
-    FailureOr<func::FuncOp> function = onlyFunction(getOperation());
+    FailureOr<func::FuncOp> function = findTrainStep(getOperation());
     if (failed(function)) {
       return signalPassFailure();
     }

@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Layout.h"
+#include "passes/MeshOption.h"
 #include "passes/OperatorBridge.h"
 #include "passes/PlanTableBuilder.h"
+#include "passes/TrainStep.h"
 
 using namespace mlir;
 using namespace mlir::sfsdp;
@@ -24,7 +26,7 @@ LogicalResult TableBuilder::addHeader() {
   }
   for (auto [axis, size] : llvm::zip(mesh.getAxes(), mesh.getSizes())) {
     tables.header.mesh.axes.push_back({axis.str(), size});
-    if (axis != "tp") {
+    if (axis != kTensorAxis) {
       tables.header.dataAxes.push_back(axis.str());
     }
   }
@@ -100,7 +102,7 @@ static void describe(Entry &entry, DictionaryAttr attributes,
 
 LogicalResult TableBuilder::addArgument(BlockArgument argument) {
   unsigned index = argument.getArgNumber();
-  auto role = function.getArgAttrOfType<RoleAttr>(index, kRoleAttrName);
+  RoleAttr role = argumentRole(function, index);
   if (!role) {
     return function.emitOpError()
            << "argument " << index << ": expected a role, got none";
@@ -147,7 +149,7 @@ std::optional<int64_t> TableBuilder::updatedArgument(RoleAttr role) const {
 }
 
 LogicalResult TableBuilder::addResult(Value value, unsigned index) {
-  auto role = function.getResultAttrOfType<RoleAttr>(index, kRoleAttrName);
+  RoleAttr role = resultRole(function, index);
   if (!role) {
     return function.emitOpError()
            << "result " << index << ": expected a role, got none";

@@ -10,6 +10,7 @@
 #include "passes/OperatorBridge.h"
 #include "passes/PlanArguments.h"
 #include "passes/PlanTableBuilder.h"
+#include "passes/TrainStep.h"
 #include "passes/analysis/Lifetimes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -86,14 +87,12 @@ LogicalResult TableBuilder::addAttention(Operation *op, StringRef name) {
   Value mask;
   bool causal = false;
   FloatAttr scale;
-  ScopeAttr scope;
   size_t tensors = 0;
   TypeSwitch<Operation *>(op).Case<AttentionOp, AttentionBackwardOp>(
       [&](auto attention) {
         mask = attention.getMask();
         causal = attention.getCausal();
         scale = attention.getScaleAttr();
-        scope = attention.getScopeAttr();
         tensors = op->getNumOperands() - (mask ? 1 : 0);
       });
   for (size_t i = 0; i < tensors; ++i) {
@@ -110,13 +109,12 @@ LogicalResult TableBuilder::addAttention(Operation *op, StringRef name) {
         addFresh(result, "activation", plan::Region::Private));
   }
   call.cost = costOf(op, schemas);
-  append(std::move(call), scope);
+  append(std::move(call), scopeOf(op));
   return success();
 }
 
 LogicalResult TableBuilder::addUpdate(Operation *op) {
   plan::KernelCall call;
-  ScopeAttr scope;
   if (auto adamw = dyn_cast<AdamWOp>(op)) {
     call.name = "sfsdp::adamw";
     call.arguments = {
@@ -125,7 +123,6 @@ LogicalResult TableBuilder::addUpdate(Operation *op) {
         operand(adamw.getDecay()),          adamw.getBeta1().convertToDouble(),
         adamw.getBeta2().convertToDouble(), operand(adamw.getStepSize()),
         operand(adamw.getCorrection()),     adamw.getEps().convertToDouble()};
-    scope = adamw.getScopeAttr();
   } else {
     auto sgd = cast<SgdOp>(op);
     call.name = "sfsdp::sgd";
@@ -138,7 +135,6 @@ LogicalResult TableBuilder::addUpdate(Operation *op) {
                       sgd.getNesterov(),
                       operand(sgd.getStepSize()),
                       operand(sgd.getStep())};
-    scope = sgd.getScopeAttr();
   }
   auto tied = cast<InPlaceOpInterface>(op);
   for (OpResult result : op->getResults()) {
@@ -146,7 +142,7 @@ LogicalResult TableBuilder::addUpdate(Operation *op) {
     call.results.push_back(addView(result, target.get(), /*offset=*/0));
   }
   call.cost = costOf(op, schemas);
-  append(std::move(call), scope);
+  append(std::move(call), scopeOf(op));
   return success();
 }
 
@@ -201,8 +197,7 @@ LogicalResult TableBuilder::addCollective(CollectiveOpInterface op) {
   }
   start->bytesReceived = bytesReceived(*start, tables, groupSize);
   starts[op] = tables.programs.front().instructions.size();
-  auto scope = op->getAttrOfType<ScopeAttr>("scope");
-  append(std::move(*start), scope);
+  append(std::move(*start), scopeOf(op));
   if (!op.isStart()) {
     waitFor(op, op->getResults());
   }
@@ -216,8 +211,7 @@ void TableBuilder::waitFor(Operation *collective, ValueRange outputs) {
   for (auto [output, member] : llvm::zip(outputs, start.members)) {
     values[output] = member.output;
   }
-  append(plan::CollectiveWait{index},
-         collective->getAttrOfType<ScopeAttr>("scope"));
+  append(plan::CollectiveWait{index}, scopeOf(collective));
 }
 
 LogicalResult TableBuilder::addWait(WaitOp op) {
@@ -284,9 +278,6 @@ void TableBuilder::setScheduleFacts() {
 }
 
 FailureOr<plan::Plan> TableBuilder::build() {
-  if (!llvm::hasSingleElement(function.getBody())) {
-    return function.emitOpError() << "expected one block";
-  }
   tables.programs.push_back({function.getName().str(), {}});
   if (failed(addHeader())) {
     return failure();

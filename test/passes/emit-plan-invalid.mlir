@@ -36,7 +36,7 @@ module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 1>} {
 
 // -----
 
-// expected-error@+1 {{expected one function, got 2}}
+// expected-error@+1 {{expected one function, the training step, got 2}}
 module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 1>} {
   func.func @one() {
     return
