@@ -227,13 +227,6 @@ struct Bucket final : mlir::sfsdp::impl::BucketPassBase<Bucket> {
            << "option policy: expected none or block, got '" << text << "'"
            << (isKnown ? ", which is not built yet" : "");
   }
-
-  static LogicalResult report(func::FuncOp function,
-                              const ::sfsdp::runtime::Status &status) {
-    return status.ok()
-               ? success()
-               : LogicalResult(function.emitError() << status.message());
-  }
 };
 
 } // namespace

@@ -114,13 +114,6 @@ struct Reorder final : mlir::sfsdp::impl::ReorderPassBase<Reorder> {
     }
     apply(graph, problem, solution);
   }
-
-  static LogicalResult report(func::FuncOp function,
-                              const ::sfsdp::runtime::Status &status) {
-    return status.ok()
-               ? success()
-               : LogicalResult(function.emitError() << status.message());
-  }
 };
 
 } // namespace

@@ -58,6 +58,12 @@ StepGraph mlir::sfsdp::buildStepGraph(func::FuncOp function) {
   return graph;
 }
 
+LogicalResult mlir::sfsdp::report(func::FuncOp function,
+                                  const ::sfsdp::runtime::Status &status) {
+  return status.ok() ? success()
+                     : LogicalResult(function.emitError() << status.message());
+}
+
 void mlir::sfsdp::moveToEnd(Operation *op) {
   op->moveBefore(op->getBlock()->getTerminator());
 }

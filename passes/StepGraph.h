@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/analysis/Node.h"
+#include "runtime/Status.h"
 
 namespace mlir::sfsdp {
 
@@ -22,6 +23,10 @@ struct StepGraph {
 };
 
 StepGraph buildStepGraph(func::FuncOp function);
+
+/// Emits the message of `status`, if it has one, as an error at `function`.
+LogicalResult report(func::FuncOp function,
+                     const ::sfsdp::runtime::Status &status);
 
 /// Moves `op` to the end of the block, before the return: done for every
 /// operation in turn, it gives the block a new order.
