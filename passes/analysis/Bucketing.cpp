@@ -353,13 +353,3 @@ BucketingSolution analysis::mergeGroups(const BucketingProblem &problem) {
   solution.order = std::move(*order);
   return solution;
 }
-
-BucketingSolution analysis::keepApart(const BucketingProblem &problem) {
-  BucketingSolution solution;
-  for (uint32_t member = 0; member < problem.members.size(); ++member) {
-    solution.buckets.push_back({member});
-  }
-  solution.order.resize(problem.nodes.size());
-  std::iota(solution.order.begin(), solution.order.end(), 0);
-  return solution;
-}

@@ -66,9 +66,6 @@ struct BucketingProblem {
 /// per bucket that falls apart.
 BucketingSolution mergeGroups(const BucketingProblem &problem);
 
-/// Every member alone, in the given order.
-BucketingSolution keepApart(const BucketingProblem &problem);
-
 } // namespace sfsdp::analysis
 
 #endif // SFSDP_PASSES_ANALYSIS_BUCKETING_H

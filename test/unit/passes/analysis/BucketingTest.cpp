@@ -128,14 +128,6 @@ TEST(Bucketing, BucketsThatNeedEachOtherFallApart) {
   EXPECT_EQ(solution.buckets.size(), 3u);
 }
 
-TEST(Bucketing, KeepApartIsValid) {
-  BucketingProblem problem =
-      oneGroup({collective(), needs({0}), collective()}, false);
-  BucketingSolution solution = keepApart(problem);
-  EXPECT_TRUE(problem.verify(solution).ok());
-  EXPECT_EQ(solution.buckets.size(), 2u);
-}
-
 TEST(Bucketing, RandomProgramsGiveValidSolutions) {
   std::mt19937 random(7);
   for (int trial = 0; trial < 3000; ++trial) {
