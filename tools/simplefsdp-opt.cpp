@@ -67,14 +67,6 @@ void printImportDiagnostic(Diagnostic &diagnostic) {
   }
 }
 
-/// Whether `bytes` are for the importer, which also says what is wrong with a
-/// file that is neither a graph nor IR: IR is text, or bytecode by its mark.
-bool isForImport(StringRef bytes) {
-  bool isIr = isBytecode(llvm::MemoryBufferRef(bytes, "")) ||
-              !bytes.take_front(64).contains('\0');
-  return sfsdp::looksLikeArchive(bytes) || !isIr;
-}
-
 /// Replaces `input`, a captured graph, by the IR that it imports to.
 LogicalResult importInput(std::unique_ptr<llvm::MemoryBuffer> &input,
                           const std::string &path, const Flags &flags,
