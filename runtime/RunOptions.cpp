@@ -12,6 +12,7 @@
 #include "runtime/Number.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace sfsdp::runtime;
 
@@ -64,15 +65,28 @@ bool setInit(RunOptions &options, const std::string &value) {
   return how.ok();
 }
 
+/// Eleven days: in milliseconds it still fits the 32 bits that poll takes.
+constexpr int64_t kLongestTimeout = 1'000'000;
+
 bool setTimeout(RunOptions &options, const std::string &value) {
   int64_t seconds = 0;
-  bool read = parseNumber(value, seconds) && seconds > 0;
+  bool read =
+      parseNumber(value, seconds) && seconds > 0 && seconds <= kLongestTimeout;
   options.timeout = std::chrono::seconds(seconds);
   return read;
 }
 
+/// More than a machine has; OpenMP does not survive a number it can't start.
+constexpr int64_t kMostThreads = 1024;
+
+bool setThreads(RunOptions &options, const std::string &value) {
+  return setPositive<&RunOptions::threads>(options, value) &&
+         options.threads <= kMostThreads;
+}
+
 bool setBaseRate(RunOptions &options, const std::string &value) {
-  return parseNumber(value, options.lr.base) && options.lr.base >= 0;
+  return parseNumber(value, options.lr.base) && options.lr.base >= 0 &&
+         std::isfinite(options.lr.base);
 }
 
 bool setSchedule(RunOptions &options, const std::string &value) {
@@ -139,9 +153,9 @@ constexpr Option kOptions[] = {
      "ranks as threads or processes (auto: local for one rank, else gloo)",
      setBackend},
     {"--device", "cpu", "where kernels run", setDevice},
-    {"--threads", "T", "per rank; changes bits (1)",
-     setPositive<&RunOptions::threads>},
-    {"--timeout", "SECONDS", "of each collective (600)", setTimeout},
+    {"--threads", "1…1024", "per rank; changes bits (1)", setThreads},
+    {"--timeout", "SECONDS", "of each collective, at most 1000000 (600)",
+     setTimeout},
     {"--dump", "FILE", "whole tensors after the last step (.safetensors)",
      setText<&RunOptions::dump>},
     {"--save-weights", "FILE", "trained weights (.safetensors)",
@@ -237,6 +251,10 @@ sfsdp::runtime::parseRunOptions(const std::vector<std::string> &arguments) {
       return unknown(name);
     }
     std::string value;
+    if (equals != std::string::npos && option->value.empty()) {
+      return Status::error(name + " takes no value, got '" +
+                           argument.substr(equals + 1) + "'");
+    }
     if (equals != std::string::npos) {
       value = argument.substr(equals + 1);
     } else if (!option->value.empty()) {

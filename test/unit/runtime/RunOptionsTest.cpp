@@ -78,6 +78,24 @@ TEST(RunOptions, ValuesAreChecked) {
   EXPECT_NE(errorOf({"--init", "uniform"}), "");
 }
 
+TEST(RunOptions, NumbersThatCannotBeMeantAreErrors) {
+  EXPECT_EQ(errorOf({"--lr", "inf"}), "--lr takes RATE, got 'inf'");
+  EXPECT_EQ(errorOf({"--lr", "nan"}), "--lr takes RATE, got 'nan'");
+  EXPECT_EQ(errorOf({"--timeout", "1000000"}), "");
+  for (const char *seconds : {"1000001", "9223372036854775807", "0"}) {
+    EXPECT_EQ(errorOf({"--timeout", seconds}),
+              "--timeout takes SECONDS, got '" + std::string(seconds) + "'");
+  }
+  EXPECT_EQ(errorOf({"--threads", "1024"}), "");
+  EXPECT_EQ(errorOf({"--threads", "100000"}),
+            "--threads takes 1…1024, got '100000'");
+}
+
+TEST(RunOptions, FlagsTakeNoValue) {
+  EXPECT_EQ(errorOf({"--unproved=no"}), "--unproved takes no value, got 'no'");
+  EXPECT_EQ(errorOf({"--help="}), "--help takes no value, got ''");
+}
+
 TEST(RunOptions, PlanAndWeightsAreNeeded) {
   EXPECT_NE(parseRunOptions({}).message().find("expected a plan"),
             std::string::npos);
