@@ -11,6 +11,8 @@
 #include "runtime/Json.h"
 #include "runtime/PlanVerifier.h"
 
+#include <filesystem>
+
 using namespace sfsdp::runtime;
 
 namespace {
@@ -64,10 +66,48 @@ Status openBatches(Job &job, const Note &note) {
   job.batches = std::move(*batches);
   int64_t perPass = std::max<int64_t>(job.batches->count() / job.dataRanks, 1);
   job.steps = job.options.steps > 0 ? job.options.steps : perPass;
-  if (job.steps * job.dataRanks > job.batches->count()) {
+  if (job.steps > job.batches->count() / job.dataRanks) {
     note("the data has " + std::to_string(job.batches->count()) + " batches, " +
          std::to_string(job.steps) + " steps on " +
          std::to_string(job.dataRanks) + " data ranks read it more than once");
+  }
+  return Status();
+}
+
+/// Whether both paths lead to one file, be it there or not yet.
+bool isSameFile(const std::string &a, const std::string &b) {
+  std::error_code ignored;
+  return std::filesystem::equivalent(a, b, ignored) ||
+         std::filesystem::weakly_canonical(a, ignored) ==
+             std::filesystem::weakly_canonical(b, ignored);
+}
+
+/// A run overwrites none of its own files. Devices may be given twice.
+Status checkDistinctFiles(const RunOptions &options) {
+  using File = std::pair<std::string_view, std::string>;
+  std::vector<File> files = {{"the plan", options.plan},
+                             {"--data", options.data},
+                             {"--check-against", options.checkAgainst}};
+  for (const std::string &path : options.weights) {
+    files.emplace_back("--weights", path);
+  }
+  for (File output :
+       {File("--metrics", options.metrics), File("--trace", options.trace),
+        File("--report", options.report), File("--dump", options.dump),
+        File("--save-weights", options.saveWeights)}) {
+    const auto &[option, path] = output;
+    std::error_code ignored;
+    if (path.empty() || std::filesystem::is_other(path, ignored)) {
+      continue;
+    }
+    for (const auto &[other, otherPath] : files) {
+      if (!otherPath.empty() && isSameFile(path, otherPath)) {
+        return Status::error(std::string(option) + " would overwrite " +
+                             std::string(other) + " (" + otherPath +
+                             "); expected another file");
+      }
+    }
+    files.push_back(output);
   }
   return Status();
 }
@@ -87,6 +127,9 @@ Expected<Job> sfsdp::runtime::prepareJob(RunOptions options, const Note &note) {
   Job job;
   job.options = std::move(options);
   const RunOptions &asked = job.options;
+  if (Status status = checkDistinctFiles(asked); !status.ok()) {
+    return status;
+  }
   auto plan = readCheckedPlan(asked.plan, asked.unproved, note);
   if (!plan) {
     return plan.status();

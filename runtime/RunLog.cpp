@@ -30,18 +30,39 @@ double perSecond(const StepRecord &record) {
              : 0;
 }
 
+/// Creates each file that is written after the last step, and drops it again:
+/// a wrong path is an error before the training and not after it.
+Status tryOutputs(const RunOptions &options) {
+  for (const std::string *path :
+       {&options.dump, &options.saveWeights, &options.trace, &options.report}) {
+    if (path->empty()) {
+      continue;
+    }
+    if (auto file = AtomicFile::create(*path); !file) {
+      return file.status();
+    }
+  }
+  return Status();
+}
+
 } // namespace
 
 Expected<std::unique_ptr<RunLog>> RunLog::make(const Job &job, int64_t rank,
                                                std::string backend) {
   std::unique_ptr<RunLog> log(new RunLog(job, rank, std::move(backend)));
+  if (rank != 0) {
+    return log;
+  }
+  if (Status status = tryOutputs(job.options); !status.ok()) {
+    return status;
+  }
   const std::string &path = job.options.metrics;
-  if (rank == 0 && !path.empty()) {
-    log->metrics = std::fopen(path.c_str(), "w");
-    if (!log->metrics) {
-      return Status::error("cannot write " + path + ": " +
-                           std::strerror(errno));
-    }
+  if (path.empty()) {
+    return log;
+  }
+  log->metrics = std::fopen(path.c_str(), "w");
+  if (!log->metrics) {
+    return Status::error("cannot write " + path + ": " + std::strerror(errno));
   }
   return log;
 }

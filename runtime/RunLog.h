@@ -21,7 +21,8 @@ namespace sfsdp::runtime {
 
 class RunLog {
 public:
-  /// Opens the metrics file on rank 0.
+  /// On rank 0 opens the metrics file, and tries whether the files of the run's
+  /// end can be written.
   static Expected<std::unique_ptr<RunLog>> make(const Job &job, int64_t rank,
                                                 std::string backend);
   ~RunLog();

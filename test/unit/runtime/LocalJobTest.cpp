@@ -191,6 +191,42 @@ TEST(LocalJob, BadInputIsOneError) {
             std::string::npos);
 }
 
+TEST(LocalJob, OutputsThatCannotBeWrittenAreErrorsBeforeTheFirstStep) {
+  Inputs inputs;
+  std::string plan = inputs.plan("step", {.ranks = 2});
+  std::string missing = inputs.path("none/file");
+  for (const char *option :
+       {"--dump", "--save-weights", "--trace", "--report", "--metrics"}) {
+    auto job = prepareJob(inputs.options(plan, {option, missing}),
+                          [](const std::string &) {});
+    ASSERT_TRUE(job) << job.message();
+    int lines = 0;
+    job->show = [&](const std::string &) { ++lines; };
+    EXPECT_NE(runLocalJob(*job).message().find(missing), std::string::npos)
+        << option;
+    EXPECT_EQ(lines, 0) << option;
+  }
+}
+
+TEST(LocalJob, NoFileOfARunIsOverwrittenByAnother) {
+  Inputs inputs;
+  std::string plan = inputs.plan("step", {.ranks = 2});
+  std::string weights = inputs.path("weights.safetensors");
+  EXPECT_EQ(run(inputs.options(plan, {"--metrics", weights})),
+            "--metrics would overwrite --weights (" + weights +
+                "); expected another file");
+  for (const std::string &path : {plan, inputs.path("data.safetensors")}) {
+    EXPECT_NE(run(inputs.options(plan, {"--save-weights", path}))
+                  .find("--save-weights would overwrite"),
+              std::string::npos);
+  }
+  // The same new file under two spellings.
+  EXPECT_NE(run(inputs.options(plan, {"--dump", inputs.path("new"),
+                                      "--save-weights", inputs.path("./new")}))
+                .find("--save-weights would overwrite --dump"),
+            std::string::npos);
+}
+
 TEST(LocalJob, TheReferenceCheckNeedsGradients) {
   Inputs inputs;
   std::string plan = inputs.plan("step", {.ranks = 2});
