@@ -151,9 +151,6 @@ MemoryScope::~MemoryScope() { innermost = outer; }
 
 RankMemory &sfsdp::runtime::currentMemory() {
   // Never destroyed: tensors of other libraries may outlive main.
-  static RankMemory &ofProcess = *[] {
-    auto *memory = new std::shared_ptr<RankMemory>(RankMemory::make());
-    return memory->get();
-  }();
-  return innermost ? *innermost : ofProcess;
+  static auto &ofProcess = *new std::shared_ptr(RankMemory::make());
+  return innermost ? *innermost : *ofProcess;
 }
