@@ -14,6 +14,8 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::sfsdp;
 
@@ -97,6 +99,9 @@ void MeshAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
+/// Ranks are numbered by 32-bit integers everywhere.
+static constexpr int64_t kMostRanks = std::numeric_limits<int32_t>::max();
+
 LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<StringAttr> axes,
                                ArrayRef<int64_t> sizes,
@@ -106,6 +111,7 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected distinct mesh axes, got " << repeated
                        << " twice";
   }
+  int64_t count = 1;
   for (auto [axis, size] : llvm::zip(axes, sizes)) {
     if (axis.getValue().empty()) {
       return emitError() << "expected mesh axes to have names, got \"\"";
@@ -115,14 +121,17 @@ LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expected mesh axis " << axis
                          << " to have at least 1 rank, got " << size;
     }
+    // mesh_c4
+    if (size > kMostRanks / count) {
+      return emitError() << "expected at most " << kMostRanks
+                         << " ranks in the mesh, got " << size << " for axis "
+                         << axis << " after " << count;
+    }
+    count *= size;
   }
   // mesh_c3
   if (ranks.empty()) {
     return success();
-  }
-  int64_t count = 1;
-  for (int64_t size : sizes) {
-    count *= size;
   }
   if (static_cast<int64_t>(ranks.size()) != count) {
     return emitError() << "expected ranks to list all " << count

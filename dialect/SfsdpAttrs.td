@@ -35,6 +35,7 @@ def Sfsdp_MeshAttr : Sfsdp_Attr<"Mesh", "mesh"> {
     - `mesh_c1`: axis names are distinct and not empty
     - `mesh_c2`: sizes are at least 1
     - `mesh_c3`: `ranks` is a permutation of 0 … product of sizes - 1
+    - `mesh_c4`: there are at most 2^31 - 1 ranks
   }];
   let parameters = (ins
     ArrayRefParameter<"::mlir::StringAttr", "axis names">:$axes,

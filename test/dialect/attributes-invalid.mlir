@@ -18,6 +18,12 @@ module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 2, ranks = [1, 1]>} {}
 
 // -----
 
+// mesh_c4
+// expected-error@+1 {{expected at most 2147483647 ranks in the mesh, got 4 for axis "b" after 1073741824}}
+module attributes {sfsdp.mesh = #sfsdp.mesh<"a" = 1073741824, "b" = 4>} {}
+
+// -----
+
 // mesh_c3
 // expected-error@+1 {{expected ranks to list all 4 ranks of the mesh, got 2}}
 module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 4, ranks = [1, 0]>} {}
