@@ -10,6 +10,8 @@
 #include "passes/Operators.h"
 #include "passes/TrainStep.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::sfsdp;
 
@@ -45,8 +47,11 @@ FailureOr<UpdateRule> mlir::sfsdp::checkRule(ModuleOp module,
     return module.emitError() << "option optimizer: adam is not built yet, "
                                  "expected none, sgd or adamw";
   }
-  if (!(rule.weightDecay >= 0)) {
-    return refuse("weight-decay", "a number that is not negative",
+  auto isRate = [](double number) {
+    return number >= 0 && std::isfinite(number);
+  };
+  if (!isRate(rule.weightDecay)) {
+    return refuse("weight-decay", "a finite number that is not negative",
                   rule.weightDecay);
   }
   for (double beta : {rule.beta1, rule.beta2}) {
@@ -54,11 +59,12 @@ FailureOr<UpdateRule> mlir::sfsdp::checkRule(ModuleOp module,
       return refuse("betas", "numbers from 0 to below 1", beta);
     }
   }
-  if (!(rule.eps >= 0)) {
-    return refuse("eps", "a number that is not negative", rule.eps);
+  if (!isRate(rule.eps)) {
+    return refuse("eps", "a finite number that is not negative", rule.eps);
   }
-  if (!(rule.momentum >= 0)) {
-    return refuse("momentum", "a number that is not negative", rule.momentum);
+  if (!isRate(rule.momentum)) {
+    return refuse("momentum", "a finite number that is not negative",
+                  rule.momentum);
   }
   if (rule.optimizer == Optimizer::Sgd && rule.nesterov && rule.momentum == 0) {
     return refuse("nesterov", "momentum with it", rule.momentum);

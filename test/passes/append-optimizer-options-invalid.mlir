@@ -9,9 +9,9 @@
 // ADAM: error: option optimizer: adam is not built yet, expected none, sgd or adamw
 // COUNT: error: option betas: expected two numbers, got 1
 // BETAS: error: option betas: expected numbers from 0 to below 1, got 1
-// EPS: error: option eps: expected a number that is not negative, got -1
-// DECAY: error: option weight-decay: expected a number that is not negative, got -5
-// MOMENTUM: error: option momentum: expected a number that is not negative, got -1
+// EPS: error: option eps: expected a finite number that is not negative, got -1
+// DECAY: error: option weight-decay: expected a finite number that is not negative, got -5
+// MOMENTUM: error: option momentum: expected a finite number that is not negative, got -1
 // NESTEROV: error: option nesterov: expected momentum with it, got 0
 func.func @train_step() {
   return
