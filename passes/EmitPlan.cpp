@@ -14,6 +14,7 @@
 #include "passes/Version.h"
 #include "passes/analysis/Lifetimes.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace mlir::sfsdp {
@@ -41,12 +42,30 @@ LogicalResult recordProofs(func::FuncOp function, plan::Plan &tables) {
   return success();
 }
 
+/// Writes into what is no file, as a device or pipe: a rename would replace it.
+llvm::Error writeDevice(StringRef path, StringRef text) {
+  std::error_code error;
+  llvm::raw_fd_ostream stream(path, error);
+  if (!error) {
+    stream << text;
+    stream.close();
+    error = stream.error();
+    stream.clear_error();
+  }
+  return llvm::errorCodeToError(error);
+}
+
 /// Writes the whole file or nothing.
 LogicalResult writeFile(Location location, StringRef path, StringRef text) {
-  llvm::Error failed = llvm::writeToOutput(path, [&](raw_ostream &stream) {
-    stream << text;
-    return llvm::Error::success();
-  });
+  llvm::sys::fs::file_status status;
+  bool isDevice =
+      !llvm::sys::fs::status(path, status) && llvm::sys::fs::is_other(status);
+  llvm::Error failed =
+      isDevice ? writeDevice(path, text)
+               : llvm::writeToOutput(path, [&](raw_ostream &stream) {
+                   stream << text;
+                   return llvm::Error::success();
+                 });
   if (failed) {
     return emitError(location) << "could not write '" << path
                                << "': " << llvm::toString(std::move(failed));

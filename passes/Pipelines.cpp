@@ -99,6 +99,15 @@ StringRef nearestOption(StringRef name) {
   return nearest->name;
 }
 
+/// Whether a mesh such as dp:2,tp:2 asks for tensor parallelism: without it the
+/// ranks of that axis would only repeat each other.
+bool namesTensorAxis(StringRef mesh) {
+  return llvm::any_of(llvm::split(mesh, ','), [](StringRef axis) {
+    auto [name, size] = axis.split(':');
+    return name == "tp" && size != "1";
+  });
+}
+
 LogicalResult setOption(Values &values, StringRef text,
                         function_ref<void(const Twine &)> errors) {
   auto [name, value] = text.split('=');
@@ -110,6 +119,15 @@ LogicalResult setOption(Values &values, StringRef text,
   if (row == std::end(kOptions)) {
     errors("unknown option '" + name + "', did you mean '" +
            nearestOption(name) + "'?");
+    return failure();
+  }
+  if (value.empty()) {
+    errors("option '" + name + "' has no value; give one, or leave it out");
+    return failure();
+  }
+  if (row->name == "mesh" && namesTensorAxis(value)) {
+    errors("option 'mesh=" + value +
+           "': tensor parallelism is not built yet; leave out axis 'tp'");
     return failure();
   }
   bool isBuilt = row->pass != kNotBuilt

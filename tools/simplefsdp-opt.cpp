@@ -20,6 +20,7 @@
 #include "passes/Version.h"
 #include "passes/import/Import.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
@@ -121,6 +122,34 @@ bool isGraph(StringRef name, StringRef bytes) {
          sfsdp::looksLikeArchive(bytes) || !isIr;
 }
 
+/// Whether both paths lead to one file, be it there or not yet.
+bool isSameFile(StringRef a, StringRef b) {
+  bool same = false;
+  return a != "-" && (a == b || (!llvm::sys::fs::equivalent(a, b, same) &&
+                                 same && llvm::sys::fs::is_regular_file(a)));
+}
+
+/// A plan replaces neither what it is made from nor the IR beside it, and IR no
+/// captured graph.
+LogicalResult checkDistinctFiles(StringRef input, bool inputIsGraph,
+                                 StringRef output, StringRef plan) {
+  auto refuse = [](const llvm::Twine &writer, StringRef path) {
+    llvm::WithColor::error()
+        << writer << " (" << path << "); expected another file\n";
+    return failure();
+  };
+  if (!plan.empty() && isSameFile(plan, input)) {
+    return refuse("--emit-plan would overwrite the input", input);
+  }
+  if (!plan.empty() && isSameFile(plan, output)) {
+    return refuse("--emit-plan would overwrite the IR of -o", output);
+  }
+  if (inputIsGraph && isSameFile(output, input)) {
+    return refuse("-o would overwrite the input", input);
+  }
+  return success();
+}
+
 LogicalResult run(int argc, char **argv) {
   DialectRegistry registry;
   registry.insert<func::FuncDialect, sfsdp::SfsdpDialect>();
@@ -148,8 +177,12 @@ LogicalResult run(int argc, char **argv) {
     llvm::WithColor::error() << message << "\n";
     return failure();
   }
-  if (isGraph(inputName, input->getBuffer()) &&
-      failed(importInput(input, inputName, flags, registry))) {
+  bool inputIsGraph = isGraph(inputName, input->getBuffer());
+  if (failed(checkDistinctFiles(inputName, inputIsGraph, outputName,
+                                flags.emitPlan))) {
+    return failure();
+  }
+  if (inputIsGraph && failed(importInput(input, inputName, flags, registry))) {
     return failure();
   }
   if (plansOnly) {
