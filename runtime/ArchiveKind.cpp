@@ -155,6 +155,10 @@ sfsdp::runtime::findExportedModel(const Archive &archive) {
 
 Expected<std::optional<std::string>>
 sfsdp::runtime::checkSchemaVersion(JsonPlace program) {
+  if (!program.find("schema_version") && !program.find("graph_module")) {
+    return program.error("no exported program: expected schema_version and "
+                         "graph_module, got neither");
+  }
   if (!program.find("schema_version")) {
     return program.error("the exported program is too old: it has no "
                          "schema_version" +

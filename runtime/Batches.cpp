@@ -129,11 +129,11 @@ Status TensorBatches::bind() {
                 std::equal(shape.begin() + 1, shape.end(), input.shape.begin(),
                            input.shape.end());
     if (!same) {
-      return Status::error("tensor '" + input.name + "' is " +
-                           std::string(nameOf(tensor->dtype)) +
-                           describeShape(shape) + ", expected batches of " +
-                           std::string(nameOf(input.dtype)) +
-                           describeShape(input.shape));
+      return Status::error(
+          "tensor '" + input.name + "' is " +
+          std::string(nameOf(tensor->dtype)) + describeShape(shape) +
+          ", expected " + std::string(nameOf(input.dtype)) +
+          describeShape(input.shape) + " behind a first dimension of batches");
     }
     if (!tensors.empty() && batches != batchCount) {
       return Status::error("tensor '" + input.name + "' has " +

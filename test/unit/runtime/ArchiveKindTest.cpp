@@ -119,6 +119,9 @@ TEST(SchemaVersion, F47IsCompared) {
             "expected schema version 8.20, got 7.3; capture the model again "
             "with a supported torch");
   EXPECT_EQ(schemaOf("{}"),
+            "error: a.json: no exported program: expected schema_version and "
+            "graph_module, got neither");
+  EXPECT_EQ(schemaOf(R"({"graph_module": {}})"),
             "error: a.json: the exported program is too old: it has no "
             "schema_version; capture the model again with a supported torch");
 }

@@ -156,8 +156,8 @@ TEST(Batches, TensorsThatDoNotFit) {
   EXPECT_EQ(errorOf(path, {{"x", DType::Int64, {2, 3}, std::nullopt}}),
             path + ": has no tensor for input 'x'");
   EXPECT_EQ(errorOf(path, {{"tokens", DType::Int64, {2, 4}, std::nullopt}}),
-            path + ": tensor 'tokens' is i64[1, 2, 3], expected batches of "
-                   "i64[2, 4]");
+            path + ": tensor 'tokens' is i64[1, 2, 3], expected i64[2, 4] "
+                   "behind a first dimension of batches");
 }
 
 TEST(Batches, FingerprintsTellFilesApart) {
