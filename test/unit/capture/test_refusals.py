@@ -180,6 +180,12 @@ class Arguments(CaptureTest):
         with self.refused("expected model to be a torch.nn.Module", "dict"):
             self.capture({}, (batch(),))
 
+    def test_names_that_are_no_python(self):
+        for key in ("in", 'q"'):
+            model = nn.ModuleDict({key: nn.Linear(4, 4)})
+            with self.refused(f"name '{key}'", "rename it"):
+                self.capture(model, (batch(),))
+
     def test_wrapped_model(self):
         with self.refused("wrapped by OptimizedModule", "model._orig_mod"):
             self.capture(torch.compile(Pair()), (batch(),))

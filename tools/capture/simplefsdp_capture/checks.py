@@ -7,6 +7,8 @@
 """What can't be captured, refused by name."""
 
 import contextlib
+import itertools
+import keyword
 from unittest import mock
 
 import torch
@@ -40,6 +42,23 @@ def check_model(model):
             f"model is wrapped by {kind}: expected the plain model; pass "
             f"model.{_WRAPPERS[kind]}"
         )
+    _check_names(model)
+
+
+def _check_names(model):
+    """Refuses names that torch.export can't write as Python code."""
+    named = (
+        model.named_modules(remove_duplicate=False),
+        model.named_parameters(remove_duplicate=False),
+        model.named_buffers(remove_duplicate=False),
+    )
+    for name, _ in itertools.chain(*named):
+        part = name.rpartition(".")[2]
+        if keyword.iskeyword(part) or '"' in part:
+            raise CaptureError(
+                f"name '{name}': expected no Python keyword and no quote in "
+                "it, as torch.export writes names into Python code; rename it"
+            )
 
 
 def check_inputs(paths, args, kwargs):
