@@ -117,6 +117,14 @@ private:
   int64_t batchCount = 0;
 };
 
+/// Shapes are static: another batch size needs another capture.
+std::string capturedFor(const std::vector<int64_t> &shape) {
+  return shape.empty() ? ""
+                       : ": the graph was captured for batch " +
+                             std::to_string(shape.front()) +
+                             ", capture it again for another";
+}
+
 Status TensorBatches::bind() {
   for (const InputSpec &input : inputs) {
     const SafetensorsTensor *tensor = file.find(input.name);
@@ -133,7 +141,8 @@ Status TensorBatches::bind() {
           "tensor '" + input.name + "' is " +
           std::string(nameOf(tensor->dtype)) + describeShape(shape) +
           ", expected " + std::string(nameOf(input.dtype)) +
-          describeShape(input.shape) + " behind a first dimension of batches");
+          describeShape(input.shape) + " behind a first dimension of batches" +
+          capturedFor(input.shape));
     }
     if (!tensors.empty() && batches != batchCount) {
       return Status::error("tensor '" + input.name + "' has " +

@@ -157,7 +157,16 @@ TEST(Batches, TensorsThatDoNotFit) {
             path + ": has no tensor for input 'x'");
   EXPECT_EQ(errorOf(path, {{"tokens", DType::Int64, {2, 4}, std::nullopt}}),
             path + ": tensor 'tokens' is i64[1, 2, 3], expected i64[2, 4] "
-                   "behind a first dimension of batches");
+                   "behind a first dimension of batches: the graph was "
+                   "captured for batch 2, capture it again for another");
+}
+
+TEST(Batches, F51AnotherBatchSizeThanCaptured) {
+  TemporaryFolder folder;
+  std::string path = writeTensors(folder, 1, {0, 1, 2, 3, 4, 5});
+  std::string error =
+      errorOf(path, {{"tokens", DType::Int64, {1, 3}, std::nullopt}});
+  EXPECT_NE(error.find("captured for batch 1"), std::string::npos) << error;
 }
 
 TEST(Batches, FingerprintsTellFilesApart) {
