@@ -267,8 +267,8 @@ OwningOpRef<ModuleOp> mlir::sfsdp::buildStep(const exported::GraphFile &file,
                                              const CapturedStep &step,
                                              MLIRContext &context) {
   Builder builder(&context);
-  Location location =
-      NameLoc::get(builder.getStringAttr(file.name), builder.getUnknownLoc());
+  Location location = FileLineColLoc::get(builder.getStringAttr(file.name),
+                                          /*line=*/0, /*column=*/0);
   OwningOpRef<ModuleOp> module = ModuleOp::create(location);
   Attribute input =
       InputFileAttr::get(&context, builder.getStringAttr(file.name),
