@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/File.h"
 #include "runtime/PlanFields.h"
 
 namespace sfsdp::runtime {
@@ -262,7 +263,16 @@ Expected<Plan> readPlan(std::string_view text, const std::string &name) {
 }
 
 Expected<Plan> readPlanFile(const std::string &path) {
-  return planOf(readJsonFile(path));
+  Expected<std::string> text = readFile(path, JsonLimits().maxBytes);
+  if (!text) {
+    return text.status();
+  }
+  size_t first = text->find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || (*text)[first] != '{') {
+    return Status::error(path + ": no plan: expected the JSON that "
+                                "simplefsdp-opt --emit-plan writes");
+  }
+  return readPlan(*text, path);
 }
 
 } // namespace sfsdp::runtime

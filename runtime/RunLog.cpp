@@ -15,6 +15,7 @@
 #include "runtime/Report.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 
 using namespace sfsdp::runtime;
@@ -112,12 +113,24 @@ void RunLog::showProgress(const StepRecord &record) {
   job.show(line);
 }
 
+/// A loss that is no number stays none: said once, when it begins.
+void RunLog::warnOfLoss(const StepRecord &record) {
+  if (!job.show || lossIsLost || std::isfinite(record.loss)) {
+    return;
+  }
+  lossIsLost = true;
+  job.show("warning: the loss is " + std::to_string(record.loss) +
+           " from step " + std::to_string(record.step) +
+           " on; a smaller --lr may help");
+}
+
 Status RunLog::add(const StepRecord &record, RankRun &run) {
   steps.push_back(record);
   appendSpans(job.plan, rank, record.step, run.executor().times(), spans);
   if (rank != 0) {
     return Status();
   }
+  warnOfLoss(record);
   showProgress(record);
   return metrics ? writeMetrics(record) : Status();
 }

@@ -42,6 +42,7 @@ private:
 
   Status writeMetrics(const StepRecord &record);
   void showProgress(const StepRecord &record);
+  void warnOfLoss(const StepRecord &record);
 
   const Job &job;
   int64_t rank;
@@ -49,6 +50,7 @@ private:
   std::FILE *metrics = nullptr;
   std::vector<StepRecord> steps;
   std::vector<Span> spans;
+  bool lossIsLost = false;
   double shownAt = 0; ///< StepRecord::time of the last progress line
 };
 

@@ -6,6 +6,7 @@
 #include "runtime/PlanVerifier.h"
 #include "test/support/Mutate.h"
 #include "test/support/PlanBuilder.h"
+#include "test/support/TemporaryFolder.h"
 
 #include <gtest/gtest.h>
 #include <limits>
@@ -129,6 +130,16 @@ TEST(PlanReader, NewerFormatIsRefusedFirst) {
   EXPECT_EQ(readError(R"({"format_version": 2, "new": 0})"),
             "a.plan.json: format_version: plan has format version 2, expected "
             "1; compile the graph again with this release");
+}
+
+TEST(PlanReader, FilesOfAnotherKindAreNoPlans) {
+  TemporaryFolder folder;
+  for (const char *text : {"module {\n}\n", "PK\x03\x04", ""}) {
+    std::string path = folder.write("step.mlir", text);
+    EXPECT_EQ(readPlanFile(path).message(),
+              path + ": no plan: expected the JSON that simplefsdp-opt "
+                     "--emit-plan writes");
+  }
 }
 
 TEST(PlanReader, UnknownKeyIsNamed) {
