@@ -76,6 +76,15 @@ constexpr std::pair<StringRef, StringRef> kNotBuiltValues[] = {
     {"reshard", "auto"},
 };
 
+/// Options with few values, for an error that names them all. Passes refuse
+/// those of them that are not built.
+constexpr std::pair<StringRef, StringRef> kChoices[] = {
+    {"mode", "replicate, fully_shard, hybrid_shard"},
+    {"reshard", "always, never"},
+    {"optimizer", "sgd, adam, adamw, none"},
+    {"results", "none, gradients"},
+};
+
 constexpr size_t kOptionCount = std::size(kOptions);
 
 /// Every pass of the pipeline in its order. Canonicalize runs first, so that no
@@ -106,6 +115,12 @@ bool namesTensorAxis(StringRef mesh) {
     auto [name, size] = axis.split(':');
     return name == "tp" && size != "1";
   });
+}
+
+bool isOneOf(StringRef value, StringRef choices) {
+  SmallVector<StringRef> words;
+  choices.split(words, ", ");
+  return llvm::is_contained(words, value);
 }
 
 LogicalResult setOption(Values &values, StringRef text,
@@ -139,6 +154,13 @@ LogicalResult setOption(Values &values, StringRef text,
     errors("option '" + name + "=" + value + "' is not built yet" +
            (row->defaultValue.empty() ? Twine("; leave it out")
                                       : "; '" + row->defaultValue + "' is"));
+    return failure();
+  }
+  if (auto *choice = llvm::find_if(
+          kChoices, [&](const auto &entry) { return entry.first == name; });
+      choice != std::end(kChoices) && !isOneOf(value, choice->second)) {
+    errors("option '" + name + "=" + value + "': expected one of " +
+           choice->second);
     return failure();
   }
   values[row - std::begin(kOptions)] = value;

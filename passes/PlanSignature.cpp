@@ -22,7 +22,8 @@ LogicalResult TableBuilder::addHeader() {
   MeshAttr mesh = meshOf(function);
   if (!mesh) {
     return function.emitOpError()
-           << "expected a module with sfsdp.mesh, got none; run sfsdp-shard";
+           << "expected a module with sfsdp.mesh, got none; "
+              "pass --simplefsdp=\"mesh=dp:2\" or --sfsdp-shard";
   }
   for (auto [axis, size] : llvm::zip(mesh.getAxes(), mesh.getSizes())) {
     tables.header.mesh.axes.push_back({axis.str(), size});

@@ -1,7 +1,7 @@
 // RUN: simplefsdp-opt %s -split-input-file --sfsdp-emit-plan=output=%t.json -verify-diagnostics
 // RUN: test ! -e %t.json
 
-// expected-error@+1 {{expected a module with sfsdp.mesh, got none; run sfsdp-shard}}
+// expected-error@+1 {{expected a module with sfsdp.mesh, got none; pass --simplefsdp="mesh=dp:2" or --sfsdp-shard}}
 func.func @without_mesh() {
   return
 }
