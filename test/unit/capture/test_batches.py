@@ -101,6 +101,13 @@ class LoadWeights(CaptureTest):
             torch.equal(model.tok_embeddings.weight, tensors["output.weight"])
         )
 
+    def test_file_of_another_kind(self):
+        path = os.path.join(self.folder, "step.pt2")
+        with open(path, "wb") as file:
+            file.write(b"PK" + bytes(range(256)))
+        with self.refused("step.pt2 is no safetensors file"):
+            load_weights(Pair(), path)
+
     def test_refusals_change_nothing(self):
         model = Pair()
         before = {k: v.clone() for k, v in model.state_dict().items()}

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 import torch
 import torch.utils._pytree as pytree
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 
 from .archive import written_atomically
 from .errors import CaptureError
@@ -158,12 +158,18 @@ def load_weights(model, path):
     targets = {**state.parameters, **state.buffers}
     loaded = {}
     for file in _files(path):
-        with safe_open(file, framework="pt") as tensors:
-            for name in tensors.keys():
-                fqn = state.aliases.get(name, name)
-                loaded[fqn] = _fitting(
-                    name, tensors.get_tensor(name), targets.get(fqn), file
-                )
+        try:
+            with safe_open(file, framework="pt") as tensors:
+                for name in tensors.keys():
+                    fqn = state.aliases.get(name, name)
+                    loaded[fqn] = _fitting(
+                        name, tensors.get_tensor(name), targets.get(fqn), file
+                    )
+        except SafetensorError as error:
+            raise CaptureError(
+                f"{file} is no safetensors file ({error}); pass what "
+                "simplefsdp-run --save-weights wrote"
+            ) from error
     missing = [fqn for fqn in state.parameters if fqn not in loaded]
     if missing:
         raise CaptureError(
