@@ -17,6 +17,7 @@
 
 #include "runtime/Socket.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -24,6 +25,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace sfsdp::runtime;
 
@@ -148,13 +150,22 @@ void Supervisor::record(int rank, int status) {
 }
 
 void Supervisor::reap() {
+  std::vector<std::pair<int, int>> ended; // rank, status
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     int status = 0;
     if (ranks[rank] != 0 &&
         ::waitpid(ranks[rank], &status, WNOHANG) == ranks[rank]) {
       ranks[rank] = 0;
-      record(static_cast<int>(rank), status);
+      ended.emplace_back(static_cast<int>(rank), status);
     }
+  }
+  // Of ranks that are found together, one that a signal killed is the cause:
+  // the others have ended because they were told of it.
+  std::stable_partition(ended.begin(), ended.end(), [](const auto &entry) {
+    return WIFSIGNALED(entry.second);
+  });
+  for (auto [rank, status] : ended) {
+    record(rank, status);
   }
 }
 
