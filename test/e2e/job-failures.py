@@ -119,13 +119,18 @@ def check_same_environment_trains(check, plan, step, folder):
 
 
 def check_torchrun(check, plan, step, folder):
-    """torchrun serves the store itself and passes on how to reach it."""
+    """torchrun serves the store itself and passes on how to reach it.
+
+    Without an address torchrun looks up the host's own name, and waits for
+    minutes on a machine whose name nothing resolves.
+    """
     dump = folder / "torchrun.safetensors"
     torchrun = pathlib.Path(sys.executable).parent / "torchrun"
     job = Job(
         [
             *(torchrun, "--nproc-per-node", 2, "--no-python"),
             *("--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0"),
+            *("--local-addr", "127.0.0.1"),
             *command(plan, step, "--steps", 2, "--dump", dump),
         ]
     )

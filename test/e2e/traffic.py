@@ -1,15 +1,17 @@
 # ===- traffic.py - Plans move what the oracle says ------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# RUN: rm -rf %t && %python %s %t
+# RUN: rm -rf %t && %python %s %t %inputs/archives/llama_tied.pt2
 #
-# Number of collectives and bytes received, per kind, of every mode on llama:
-# the plan's own counts equal those worked out from parameter shapes.
+# Number of collectives and bytes received, per kind, of every mode on llama and
+# mlp: the plan's own counts equal those worked out from parameter shapes. Where
+# backward reads every parameter (llama_tied), these are the table's own.
 
 import itertools
 import pathlib
 import sys
 
+import torch
 from support.compare import Checks
 from support.steps import captured_step
 from support.toolchain import compile_plan
@@ -18,12 +20,11 @@ from support.traffic import (
     Traffic,
     buckets_of,
     expected_traffic,
+    not_saved_for_backward,
     planned_traffic,
 )
 
 GATHER_WIDTH = {"f32": 4, "bf16": 2}
-# The gradient of an embedding needs the indices only, not the table.
-KEPT = frozenset({"tok_embeddings.weight"})
 PLACEMENTS = (
     ("replicate", "always"),
     ("fully_shard", "always"),
@@ -50,21 +51,53 @@ def check_oracle(check):
     check.that(found == expected, f"blocks: expected {expected}, got {found}")
 
 
-def check_plan(check, step, sharding, folder):
+def check_plan(check, what, archive, shapes, sharding, folder):
     options = (
         f"mesh=dp:{sharding.ranks} mode={sharding.mode} "
         f"bucket={sharding.bucket} optimizer=adamw"
     )
     if sharding.mode == "fully_shard":
         options += f" reshard={sharding.reshard}"
-    plan = compile_plan(step.archive, options, folder / "plan.json")
-    parameters = step.build_model().named_parameters()
-    shapes = {name: tuple(p.shape) for name, p in parameters}
+    plan = compile_plan(archive, options, folder / "plan.json")
     expected = expected_traffic(shapes, sharding)
     found = planned_traffic(plan)
     check.that(
         found == expected,
-        f"{options} of llama {step.dtype}: expected {expected}, got {found}",
+        f"{options} of {what}: expected {expected}, got {found}",
+    )
+    return found
+
+
+def check_model(check, name, ranks, dtype, bucket, folder):
+    step = captured_step(name, dtype)
+    model = step.build_model()
+    shapes = {n: tuple(p.shape) for n, p in model.named_parameters()}
+    first = {n: batches[0] for n, batches in step.batches().items()}
+    kept = not_saved_for_backward(model, first)
+    for mode, reshard in PLACEMENTS:
+        width = GATHER_WIDTH[dtype]
+        sharding = Sharding(
+            ranks, mode, reshard, bucket, gather_width=width, kept=kept
+        )
+        what = f"{name} {step.dtype}"
+        check_plan(check, what, step.archive, shapes, sharding, folder)
+
+
+def check_table(check, archive, folder):
+    """Every parameter is read by backward: 2T gathers, T reductions."""
+    program = torch.export.load(archive)
+    shapes = {}
+    for name in program.graph_signature.inputs_to_parameters.values():
+        shapes[name] = tuple(program.state_dict[name].shape)
+    sharding = Sharding(2, "fully_shard", "always")
+    found = check_plan(
+        check, archive.stem, archive, shapes, sharding, folder
+    )
+    count = len(shapes)
+    expected = {"all_gather": 2 * count, "reduce_scatter": count}
+    check.that(
+        found.launches == expected,
+        f"{archive.stem}: expected {expected}, got {found.launches}",
     )
 
 
@@ -72,13 +105,8 @@ folder = pathlib.Path(sys.argv[1])
 folder.mkdir(parents=True)
 with Checks() as check:
     check_oracle(check)
-    for ranks, dtype, bucket in itertools.product(
-        (2, 3), GATHER_WIDTH, ("none", "block")
+    check_table(check, pathlib.Path(sys.argv[2]), folder)
+    for name, ranks, dtype, bucket in itertools.product(
+        ("llama", "mlp"), (2, 3), GATHER_WIDTH, ("none", "block")
     ):
-        step = captured_step("llama", dtype)
-        for mode, reshard in PLACEMENTS:
-            width = GATHER_WIDTH[dtype]
-            sharding = Sharding(
-                ranks, mode, reshard, bucket, gather_width=width, kept=KEPT
-            )
-            check_plan(check, step, sharding, folder)
+        check_model(check, name, ranks, dtype, bucket, folder)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # The traffic oracle of docs/semantics.md: collectives and bytes received per
-# rank and step, worked out from parameter shapes alone.
+# rank and step, worked out from parameter shapes and from what eager autograd
+# saves for backward.
 # Tested by test/e2e/traffic.py.
 
 import collections
@@ -10,6 +11,8 @@ import json
 import math
 import re
 from dataclasses import dataclass
+
+import torch
 
 BLOCK = re.compile(r"(?:.*?\.)?\d+(?=\.)")
 
@@ -38,6 +41,23 @@ class Sharding:
     gather_width: int = 4
     reduce_width: int = 4
     kept: frozenset = frozenset()
+
+
+def not_saved_for_backward(model, inputs):
+    """Names of parameters that eager autograd does not save for backward."""
+    owners = {
+        parameter.untyped_storage().data_ptr(): name
+        for name, parameter in model.named_parameters()
+    }
+    saved = set()
+
+    def pack(tensor):
+        saved.add(owners.get(tensor.untyped_storage().data_ptr()))
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+        model(**inputs)
+    return frozenset(owners.values()) - saved
 
 
 def buckets_of(names):
