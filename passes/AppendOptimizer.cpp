@@ -172,9 +172,14 @@ struct AppendOptimizer final
   FailureOr<UpdateRule> readRule() {
     UpdateRule rule;
     rule.optimizer = optimizer;
-    rule.weightDecay = weightDecay == -1
-                           ? (optimizer == Optimizer::AdamW ? 0.01 : 0.0)
-                           : weightDecay;
+    if (weightDecay.size() > 1) {
+      return getOperation().emitError()
+             << "option weight-decay: expected one number, got "
+             << weightDecay.size();
+    }
+    rule.weightDecay = !weightDecay.empty()            ? weightDecay[0]
+                       : optimizer == Optimizer::AdamW ? 0.01
+                                                       : 0.0;
     rule.eps = eps;
     rule.momentum = momentum;
     rule.nesterov = nesterov;

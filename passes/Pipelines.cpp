@@ -74,6 +74,8 @@ constexpr OptionRow kOptions[] = {
 constexpr std::pair<StringRef, StringRef> kNotBuiltValues[] = {
     {"mode", "auto"},
     {"reshard", "auto"},
+    {"bucket", "auto"},
+    {"reorder", "auto"},
 };
 
 /// Options with few values, for an error that names them all. Passes refuse
@@ -82,7 +84,36 @@ constexpr std::pair<StringRef, StringRef> kChoices[] = {
     {"mode", "replicate, fully_shard, hybrid_shard"},
     {"reshard", "always, never"},
     {"optimizer", "sgd, adam, adamw, none"},
+    {"nesterov", "true, false"},
     {"results", "none, gradients"},
+    {"bucket", "none, block"},
+    {"reorder", "none, prefetch"},
+};
+
+bool isInteger(StringRef text) {
+  int64_t number = 0;
+  return llvm::to_integer(text, number, /*Base=*/10);
+}
+
+bool isNumber(StringRef text) {
+  double number = 0;
+  return llvm::to_float(text, number);
+}
+
+/// Options of numbers: of one, or of as many as commas separate.
+struct NumberRow {
+  StringLiteral option;
+  StringLiteral expected;
+  bool (*fits)(StringRef item);
+  bool isList;
+};
+
+constexpr NumberRow kNumbers[] = {
+    {"ranks", "numbers of ranks, as in 1,0", isInteger, /*isList=*/true},
+    {"weight-decay", "a number", isNumber, /*isList=*/false},
+    {"betas", "two numbers, as in 0.9,0.999", isNumber, /*isList=*/true},
+    {"eps", "a number", isNumber, /*isList=*/false},
+    {"momentum", "a number", isNumber, /*isList=*/false},
 };
 
 constexpr size_t kOptionCount = std::size(kOptions);
@@ -97,15 +128,23 @@ constexpr StringLiteral kPasses[] = {
 /// The value of each row of kOptions; empty where it has none.
 using Values = std::array<StringRef, kOptionCount>;
 
-/// The option whose name is closest to `name`, for the error message.
-StringRef nearestOption(StringRef name) {
-  const OptionRow *nearest = &kOptions[0];
-  for (const OptionRow &row : kOptions) {
-    if (name.edit_distance(row.name) < name.edit_distance(nearest->name)) {
-      nearest = &row;
-    }
+/// `, did you mean 'NAME'?` if an option has nearly this name: one letter in
+/// three may differ. Else the options that work.
+std::string suggestOption(StringRef name) {
+  const OptionRow *nearest = llvm::min_element(
+      kOptions, [&](const OptionRow &left, const OptionRow &right) {
+        return name.edit_distance(left.name) < name.edit_distance(right.name);
+      });
+  if (name.edit_distance(nearest->name) <=
+      std::max<size_t>(name.size() / 3, 1)) {
+    return (", did you mean '" + nearest->name + "'?").str();
   }
-  return nearest->name;
+  auto built = llvm::make_filter_range(
+      kOptions, [](const OptionRow &row) { return row.pass != kNotBuilt; });
+  return ": expected one of " +
+         llvm::join(llvm::map_range(
+                        built, [](const OptionRow &row) { return row.name; }),
+                    ", ");
 }
 
 /// Whether a mesh such as dp:2,tp:2 asks for tensor parallelism: without it the
@@ -123,6 +162,29 @@ bool isOneOf(StringRef value, StringRef choices) {
   return llvm::is_contained(words, value);
 }
 
+/// What the option takes, if `value` does not have that form; else empty.
+std::string expectedForm(StringRef option, StringRef value) {
+  for (auto [name, choices] : kChoices) {
+    if (name == option && !isOneOf(value, choices)) {
+      return ("one of " + choices).str();
+    }
+  }
+  for (const NumberRow &row : kNumbers) {
+    if (row.option != option) {
+      continue;
+    }
+    SmallVector<StringRef> items = {value};
+    if (row.isList) {
+      items.clear();
+      value.split(items, ',');
+    }
+    if (!llvm::all_of(items, row.fits)) {
+      return row.expected.str();
+    }
+  }
+  return "";
+}
+
 LogicalResult setOption(Values &values, StringRef text,
                         function_ref<void(const Twine &)> errors) {
   auto [name, value] = text.split('=');
@@ -132,8 +194,7 @@ LogicalResult setOption(Values &values, StringRef text,
   auto *row = llvm::find_if(
       kOptions, [&](const OptionRow &row) { return row.name == name; });
   if (row == std::end(kOptions)) {
-    errors("unknown option '" + name + "', did you mean '" +
-           nearestOption(name) + "'?");
+    errors("unknown option '" + name + "'" + suggestOption(name));
     return failure();
   }
   if (value.empty()) {
@@ -156,11 +217,8 @@ LogicalResult setOption(Values &values, StringRef text,
                                       : "; '" + row->defaultValue + "' is"));
     return failure();
   }
-  if (auto *choice = llvm::find_if(
-          kChoices, [&](const auto &entry) { return entry.first == name; });
-      choice != std::end(kChoices) && !isOneOf(value, choice->second)) {
-    errors("option '" + name + "=" + value + "': expected one of " +
-           choice->second);
+  if (std::string expected = expectedForm(name, value); !expected.empty()) {
+    errors("option '" + name + "=" + value + "': expected " + expected);
     return failure();
   }
   values[row - std::begin(kOptions)] = value;

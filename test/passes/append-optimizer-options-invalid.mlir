@@ -3,6 +3,8 @@
 // RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="betas=0.9,1" 2>&1 | FileCheck %s --check-prefix=BETAS
 // RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="eps=-1" 2>&1 | FileCheck %s --check-prefix=EPS
 // RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="weight-decay=-0.5" 2>&1 | FileCheck %s --check-prefix=DECAY
+// RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="weight-decay=-1" 2>&1 | FileCheck %s --check-prefix=MINUS-ONE
+// RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="weight-decay=0,1" 2>&1 | FileCheck %s --check-prefix=TWO
 // RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="optimizer=sgd momentum=-1" 2>&1 | FileCheck %s --check-prefix=MOMENTUM
 // RUN: not simplefsdp-opt %s --sfsdp-append-optimizer="optimizer=sgd nesterov" 2>&1 | FileCheck %s --check-prefix=NESTEROV
 
@@ -11,6 +13,8 @@
 // BETAS: error: option betas: expected numbers from 0 to below 1, got 1
 // EPS: error: option eps: expected a finite number that is not negative, got -1
 // DECAY: error: option weight-decay: expected a finite number that is not negative, got -5
+// MINUS-ONE: error: option weight-decay: expected a finite number that is not negative, got -1
+// TWO: error: option weight-decay: expected one number, got 2
 // MOMENTUM: error: option momentum: expected a finite number that is not negative, got -1
 // NESTEROV: error: option nesterov: expected momentum with it, got 0
 func.func @train_step() {
