@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/Names.h"
 #include "passes/Operators.h"
 #include "passes/OptimizerUpdates.h"
 #include "passes/SharedMemory.h"
@@ -54,11 +55,36 @@ findTrained(func::FuncOp function) {
   return trained;
 }
 
+/// One remark on all results that became copies.
+static void remarkOnCopies(func::FuncOp function,
+                           ArrayRef<std::pair<unsigned, StringAttr>> copies) {
+  if (copies.empty()) {
+    return;
+  }
+  auto remark = mlir::emitRemark(function.getLoc());
+  if (copies.size() == 1) {
+    remark << "result " << copies.front().first
+           << " is a copy: it shares memory with parameter "
+           << copies.front().second << ", which the step updates";
+    return;
+  }
+  SmallVector<std::string> names;
+  for (auto [result, parameter] : copies) {
+    names.push_back(
+        (Twine(result) + " with \"" + parameter.getValue() + "\"").str());
+  }
+  remark << copies.size()
+         << " results are copies, as they share memory with parameters that "
+            "the step updates: "
+         << listNames(names);
+}
+
 /// Makes each result that shares memory with a trained parameter a copy: it
 /// means the value before the update.
 static void copySharedResults(func::FuncOp function,
                               ArrayRef<TrainedParameter> trained,
                               const SharedMemory &memory) {
+  SmallVector<std::pair<unsigned, StringAttr>> copies;
   for (OpOperand &result : returnOf(function)->getOpOperands()) {
     auto *parameter = llvm::find_if(trained, [&](const TrainedParameter &it) {
       return memory.share(result.get(), it.argument);
@@ -71,12 +97,10 @@ static void copySharedResults(func::FuncOp function,
     ScopeAttr scope =
         scopeForParameter(function.getContext(), Phase::Forward,
                           parameter->name, kAppendOptimizerPassName);
-    mlir::emitRemark(function.getLoc())
-        << "result " << result.getOperandNumber()
-        << " is a copy: it shares memory with parameter " << parameter->name
-        << ", which the step updates";
     result.set(cloneOf(builder, result.get().getLoc(), result.get(), scope));
+    copies.emplace_back(result.getOperandNumber(), parameter->name);
   }
+  remarkOnCopies(function, copies);
 }
 
 /// The last operation that must come before the update of `parameter`; null if

@@ -13,6 +13,7 @@
 
 #include "dialect/Sfsdp.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "passes/Names.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -128,15 +129,14 @@ constexpr StringLiteral kPasses[] = {
 /// The value of each row of kOptions; empty where it has none.
 using Values = std::array<StringRef, kOptionCount>;
 
-/// `, did you mean 'NAME'?` if an option has nearly this name: one letter in
-/// three may differ. Else the options that work.
+/// `, did you mean 'NAME'?` if an option has nearly this name. Else the options
+/// that work.
 std::string suggestOption(StringRef name) {
   const OptionRow *nearest = llvm::min_element(
       kOptions, [&](const OptionRow &left, const OptionRow &right) {
         return name.edit_distance(left.name) < name.edit_distance(right.name);
       });
-  if (name.edit_distance(nearest->name) <=
-      std::max<size_t>(name.size() / 3, 1)) {
+  if (isNearName(name, nearest->name)) {
     return (", did you mean '" + nearest->name + "'?").str();
   }
   auto built = llvm::make_filter_range(

@@ -11,6 +11,7 @@
 #include "passes/Sharding.h"
 
 #include "dialect/Layout.h"
+#include "passes/Names.h"
 #include "passes/TrainStep.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/GlobPattern.h"
@@ -82,8 +83,7 @@ static Type parseReduceType(MLIRContext *context, StringRef text) {
       .Default(Type());
 }
 
-/// How the ranks hold `parameter`, with a remark when its size decides
-/// against the mode.
+/// How the ranks hold `parameter`.
 static Holding chooseHolding(const Sharding &sharding, ShardMode mode,
                              const ShardedParameter &parameter, bool isKept) {
   if (sharding.axes.ranks == 1 || parameter.captured.getNumElements() == 0) {
@@ -92,13 +92,28 @@ static Holding chooseHolding(const Sharding &sharding, ShardMode mode,
   if (mode == ShardMode::Replicate) {
     return Holding::Replicated;
   }
-  if (parameter.captured.getRank() != 0 && !isKept) {
-    return Holding::Sharded;
+  return parameter.captured.getRank() != 0 && !isKept ? Holding::Sharded
+                                                      : Holding::Replicated;
+}
+
+/// One remark on all parameters that stay whole for the same reason.
+static void remarkOnWhole(ArrayRef<const ShardedParameter *> whole,
+                          StringRef reasonOfOne, StringRef reasonOfMany) {
+  if (whole.empty()) {
+    return;
   }
-  emitRemark(parameter.argument.getLoc())
-      << "parameter '" << parameter.name << "' stays whole on every rank: "
-      << (isKept ? "keep-replicated names it" : "it has 0 dimensions");
-  return Holding::Replicated;
+  auto remark = emitRemark(whole.front()->argument.getLoc());
+  if (whole.size() == 1) {
+    remark << "parameter '" << whole.front()->name
+           << "' stays whole on every rank: " << reasonOfOne;
+    return;
+  }
+  SmallVector<std::string> names;
+  for (const ShardedParameter *parameter : whole) {
+    names.push_back("'" + parameter->name + "'");
+  }
+  remark << whole.size() << " parameters stay whole on every rank, "
+         << reasonOfMany << ": " << listNames(names);
 }
 
 static RankedTensorType chunkType(RankedTensorType type, int64_t ranks) {
@@ -145,6 +160,21 @@ static bool isKept(NamePatterns &patterns, RoleAttr role) {
     kept |= patterns.match(alias);
   }
   return kept;
+}
+
+/// Says which parameters stay whole against the mode, and why.
+static void remarkOnWhole(const Sharding &sharding, NamePatterns &patterns) {
+  SmallVector<const ShardedParameter *> kept, scalars;
+  func::FuncOp function = sharding.function;
+  for (const ShardedParameter &parameter : sharding.parameters) {
+    if (parameter.holding == Holding::Replicated) {
+      unsigned index = parameter.argument.getArgNumber();
+      bool named = isKept(patterns, argumentRole(function, index));
+      (named ? kept : scalars).push_back(&parameter);
+    }
+  }
+  remarkOnWhole(kept, "keep-replicated names it", "as keep-replicated says");
+  remarkOnWhole(scalars, "it has 0 dimensions", "as they have 0 dimensions");
 }
 
 static LogicalResult chooseParameters(Sharding &sharding, ShardMode mode,
@@ -252,6 +282,9 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
       return signalPassFailure();
     }
     warnOfUnused(patterns);
+    if (mode != ShardMode::Replicate) {
+      remarkOnWhole(sharding, patterns);
+    }
     apply(sharding, mode);
   }
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // mlir-opt for training graphs: reads a captured graph or IR, runs passes,
-// writes IR or a plan.
+// writes IR or a plan. Exit codes: 0 success, 1 bad input or a failed check, 2
+// wrong usage.
 //
 // Tested by test/tools/.
 //
@@ -15,6 +16,8 @@
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/HeldRemarks.h"
+#include "passes/Names.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/Version.h"
@@ -29,7 +32,16 @@ using namespace mlir;
 
 namespace {
 
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
 struct Flags {
+  llvm::cl::opt<std::string> input{llvm::cl::Positional,
+                                   llvm::cl::desc("<input file>"),
+                                   llvm::cl::init("-")};
+  llvm::cl::opt<std::string> output{"o", llvm::cl::desc("Output filename"),
+                                    llvm::cl::value_desc("filename"),
+                                    llvm::cl::init("-")};
   llvm::cl::opt<std::string> emitPlan{
       "emit-plan",
       llvm::cl::desc("Write the plan of the result to this file; the IR is "
@@ -70,8 +82,8 @@ void printImportDiagnostic(Diagnostic &diagnostic) {
 
 /// Replaces `input`, a captured graph, by the IR that it imports to.
 LogicalResult importInput(std::unique_ptr<llvm::MemoryBuffer> &input,
-                          const std::string &path, const Flags &flags,
-                          const DialectRegistry &registry) {
+                          const Flags &flags, const DialectRegistry &registry) {
+  const std::string &path = flags.input;
   MLIRContext context(registry);
   ScopedDiagnosticHandler handler(&context, printImportDiagnostic);
   sfsdp::ImportOptions options;
@@ -89,18 +101,42 @@ LogicalResult importInput(std::unique_ptr<llvm::MemoryBuffer> &input,
   return success();
 }
 
-/// Adds --sfsdp-emit-plan after what the command line asks for.
-void appendEmitPlan(MlirOptMainConfig &config, const std::string &path) {
+/// What the command line asks for, then --sfsdp-emit-plan if a plan is wanted.
+/// Remarks wait for success; where a test expects them, for nothing.
+void setUpPipeline(MlirOptMainConfig &config, const std::string &plan) {
   MlirOptMainConfig asked = config;
-  config.setPassPipelineSetupFn([asked, path](PassManager &manager) {
+  config.setPassPipelineSetupFn([asked, plan](PassManager &manager) {
+    if (!asked.shouldVerifyDiagnostics()) {
+      manager.addInstrumentation(std::make_unique<sfsdp::HeldRemarks>(
+          manager.getContext()->getDiagEngine()));
+    }
     if (failed(asked.setupPassPipeline(manager))) {
       return failure();
     }
-    sfsdp::EmitPlanPassOptions options;
-    options.output = path;
-    manager.addPass(sfsdp::createEmitPlanPass(options));
+    if (!plan.empty()) {
+      sfsdp::EmitPlanPassOptions options;
+      options.output = plan;
+      manager.addPass(sfsdp::createEmitPlanPass(options));
+    }
     return success();
   });
+}
+
+/// Builds the pipeline once for its errors, before any input is read: what an
+/// option's text is wrong about has no place in a file.
+LogicalResult checkPipeline(const MlirOptMainConfig &config,
+                            const DialectRegistry &registry) {
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  ScopedDiagnosticHandler handler(&context, [](Diagnostic &diagnostic) {
+    std::string message = diagnostic.str();
+    StringRef text = StringRef(message).trim();
+    text.consume_front("<Pass-Options-Parser>: ");
+    if (!text.empty()) { // else LLVM has printed its own
+      llvm::WithColor::error() << text << "\n";
+    }
+  });
+  PassManager manager(&context);
+  return config.setupPassPipeline(manager);
 }
 
 /// An error names its place; the whole module behind it is noise. Unless asked
@@ -150,46 +186,57 @@ LogicalResult checkDistinctFiles(StringRef input, bool inputIsGraph,
   return success();
 }
 
-LogicalResult run(int argc, char **argv) {
-  DialectRegistry registry;
-  registry.insert<func::FuncDialect, sfsdp::SfsdpDialect>();
-  registerTransformsPasses();
-  sfsdp::registerSfsdpPasses();
-  sfsdp::registerPipelines();
-  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &stream) {
-    stream << "simplefsdp-opt " << sfsdp::kVersion << "\n";
-  });
+/// LLVM suggests the nearest of all names, however far that is: cuts a far one.
+StringRef cutFarSuggestion(StringRef text) {
+  auto [unknown, suggestion] = text.split('\n');
+  auto nameIn = [](StringRef line) {
+    StringRef quoted = line.split('\'').second.split('\'').first;
+    return quoted.split('=').first.ltrim('-');
+  };
+  bool isFar = suggestion.contains("Did you mean") &&
+               !sfsdp::isNearName(nameIn(unknown), nameIn(suggestion));
+  return isFar ? unknown : text;
+}
 
-  Flags flags;
-  auto [inputName, outputName] = registerAndParseCLIOptions(
-      argc, argv, "SimpleFSDP compiler for training graphs\n", registry);
-  keepDiagnosticsShort();
-  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
-  bool plansOnly = !flags.emitPlan.empty() && outputName == "-";
-  if (!flags.emitPlan.empty()) {
-    appendEmitPlan(config, flags.emitPlan);
+/// Fails after an error was printed.
+LogicalResult parseCommandLine(int argc, char **argv,
+                               DialectRegistry &registry) {
+  std::string header =
+      registerCLIOptions("SimpleFSDP compiler for training graphs\n", registry);
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  if (llvm::cl::ParseCommandLineOptions(argc, argv, header, &stream)) {
+    return success();
   }
+  StringRef text = cutFarSuggestion(StringRef(errors).trim());
+  text.consume_front("simplefsdp-opt: ");
+  if (!text.empty()) { // else LLVM has printed its own
+    llvm::WithColor::error() << text << "\n";
+  }
+  return failure();
+}
 
+/// Reads the input, runs the passes of `config`, writes what `flags` ask for.
+LogicalResult compile(const Flags &flags, const MlirOptMainConfig &config,
+                      DialectRegistry &registry) {
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> input =
-      openInputFile(inputName, &message);
+      openInputFile(flags.input, &message);
   if (!input) {
     llvm::WithColor::error() << message << "\n";
     return failure();
   }
-  bool inputIsGraph = isGraph(inputName, input->getBuffer());
-  if (failed(checkDistinctFiles(inputName, inputIsGraph, outputName,
-                                flags.emitPlan))) {
+  bool inputIsGraph = isGraph(flags.input, input->getBuffer());
+  if (failed(checkDistinctFiles(flags.input, inputIsGraph, flags.output,
+                                flags.emitPlan)) ||
+      (inputIsGraph && failed(importInput(input, flags, registry)))) {
     return failure();
   }
-  if (inputIsGraph && failed(importInput(input, inputName, flags, registry))) {
-    return failure();
-  }
-  if (plansOnly) {
+  if (!flags.emitPlan.empty() && flags.output == "-") {
     return MlirOptMain(llvm::nulls(), std::move(input), registry, config);
   }
   std::unique_ptr<llvm::ToolOutputFile> output =
-      openOutputFile(outputName, &message);
+      openOutputFile(flags.output, &message);
   if (!output) {
     llvm::WithColor::error() << message << "\n";
     return failure();
@@ -201,6 +248,29 @@ LogicalResult run(int argc, char **argv) {
   return success();
 }
 
+int run(int argc, char **argv) {
+  DialectRegistry registry;
+  registry.insert<func::FuncDialect, sfsdp::SfsdpDialect>();
+  registerTransformsPasses();
+  sfsdp::registerSfsdpPasses();
+  sfsdp::registerPipelines();
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &stream) {
+    stream << "simplefsdp-opt " << sfsdp::kVersion << "\n";
+  });
+
+  Flags flags;
+  if (failed(parseCommandLine(argc, argv, registry))) {
+    return kWrongUsage;
+  }
+  keepDiagnosticsShort();
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (failed(checkPipeline(config, registry))) {
+    return kWrongUsage;
+  }
+  setUpPipeline(config, flags.emitPlan);
+  return succeeded(compile(flags, config, registry)) ? 0 : kFailed;
+}
+
 } // namespace
 
-int main(int argc, char **argv) { return asMainReturnCode(run(argc, argv)); }
+int main(int argc, char **argv) { return run(argc, argv); }

@@ -30,8 +30,7 @@ module @read_through_views {
 // CHECK: sfsdp.sgd
 // CHECK: return %{{.*}}, %[[A]], %[[B]], %{{.*}} :
 module @F50_returned_views {
-  // expected-remark@+2 {{result 1 is a copy: it shares memory with parameter "w", which the step updates}}
-  // expected-remark@+1 {{result 2 is a copy: it shares memory with parameter "w", which the step updates}}
+  // expected-remark@+1 {{2 results are copies, as they share memory with parameters that the step updates: 1 with "w", 2 with "w"}}
   func.func @train_step(
       %w: tensor<4x4xf32> {sfsdp.role = #sfsdp.role<parameter "w">})
       -> (tensor<4x4xf32> {sfsdp.role = #sfsdp.role<gradient "w">},
@@ -52,8 +51,7 @@ module @F50_returned_views {
 // CHECK-DAG: sfsdp.sgd %[[PA]], %[[B]]
 // CHECK-DAG: sfsdp.sgd %[[PB]], %[[A]]
 module @gradients_are_parameters {
-  // expected-remark@+2 {{result 0 is a copy: it shares memory with parameter "b"}}
-  // expected-remark@+1 {{result 1 is a copy: it shares memory with parameter "a"}}
+  // expected-remark@+1 {{2 results are copies, as they share memory with parameters that the step updates: 0 with "b", 1 with "a"}}
   func.func @train_step(
       %a: tensor<4xf32> {sfsdp.role = #sfsdp.role<parameter "a">},
       %b: tensor<4xf32> {sfsdp.role = #sfsdp.role<parameter "b">})
