@@ -32,24 +32,75 @@ double LearningRate::at(int64_t step) const {
   return base * (least + (1 - least) * high);
 }
 
-static Status setOption(const std::string &option, LearningRate &rate) {
-  size_t equals = option.find('=');
-  std::string key = option.substr(0, equals);
-  std::string value =
-      equals == std::string::npos ? "" : option.substr(equals + 1);
-  bool read = false;
-  if (key == "warmup") {
-    read = parseNumber(value, rate.warmup) && rate.warmup >= 0;
-  } else if (key == "steps") {
-    read = parseNumber(value, rate.steps) && rate.steps > 0;
-  } else if (key == "min") {
-    read = parseNumber(value, rate.least) && rate.least >= 0 && rate.least <= 1;
+namespace {
+
+/// A key of a schedule, as in `steps=K`.
+struct Key {
+  std::string_view name;
+  std::string_view form;
+  std::string_view expected;
+  /// False when the value is not as expected.
+  bool (*set)(LearningRate &rate, const std::string &value);
+};
+
+constexpr Key kKeys[] = {
+    {"warmup", "warmup=W", "a whole number of steps, at least 0",
+     [](LearningRate &rate, const std::string &value) {
+       return parseNumber(value, rate.warmup) && rate.warmup >= 0;
+     }},
+    {"steps", "steps=K", "a whole number of steps, at least 1",
+     [](LearningRate &rate, const std::string &value) {
+       return parseNumber(value, rate.steps) && rate.steps > 0;
+     }},
+    {"min", "min=R", "a fraction of the base rate, from 0 to 1",
+     [](LearningRate &rate, const std::string &value) {
+       return parseNumber(value, rate.least) && rate.least >= 0 &&
+              rate.least <= 1;
+     }},
+};
+
+Status readKey(const std::string &text, LearningRate &rate) {
+  size_t equals = text.find('=');
+  std::string name = text.substr(0, equals);
+  const Key *key = std::ranges::find(kKeys, name, &Key::name);
+  if (key == std::end(kKeys)) {
+    return Status::error("unknown key '" + name +
+                         "', expected warmup=W, steps=K or min=R");
   }
-  return read ? Status()
-              : Status::error("expected warmup=STEPS, steps=STEPS or "
-                              "min=FRACTION, got '" +
-                              option + "'");
+  if (rate.kind == LearningRate::Kind::Constant && name != "warmup") {
+    return Status::error("key '" + name +
+                         "': constant has none, expected constant or "
+                         "constant:warmup=W");
+  }
+  std::string value =
+      equals == std::string::npos ? "" : text.substr(equals + 1);
+  if (key->set(rate, value)) {
+    return Status();
+  }
+  return Status::error("key '" + name + "': expected " +
+                       std::string(key->form) + " with " +
+                       std::string(key->expected) + ", got '" + text + "'");
 }
+
+/// What falls needs to know until when.
+Status checkEnd(const std::string &text, const LearningRate &rate) {
+  if (rate.kind == LearningRate::Kind::Constant) {
+    return Status();
+  }
+  if (rate.steps == 0) {
+    return Status::error("key 'steps' is missing: expected steps=K, the step "
+                         "at which the rate stops falling, got '" +
+                         text + "'");
+  }
+  if (rate.steps <= rate.warmup) {
+    return Status::error("key 'steps': expected more than the warmup of " +
+                         std::to_string(rate.warmup) + " steps, got " +
+                         std::to_string(rate.steps));
+  }
+  return Status();
+}
+
+} // namespace
 
 Status sfsdp::runtime::parseSchedule(const std::string &text,
                                      LearningRate &rate) {
@@ -62,18 +113,16 @@ Status sfsdp::runtime::parseSchedule(const std::string &text,
   } else if (kind == "constant") {
     rate.kind = LearningRate::Kind::Constant;
   } else {
-    return Status::error("expected constant, cosine:… or linear:…, got '" +
+    return Status::error("expected constant, cosine:steps=K or linear:steps=K, "
+                         "got '" +
                          text + "'");
   }
-  std::istringstream options(
-      colon == std::string::npos ? "" : text.substr(colon + 1));
-  for (std::string option; std::getline(options, option, ',');) {
-    if (Status status = setOption(option, rate); !status.ok()) {
+  std::istringstream keys(colon == std::string::npos ? ""
+                                                     : text.substr(colon + 1));
+  for (std::string key; std::getline(keys, key, ',');) {
+    if (Status status = readKey(key, rate); !status.ok()) {
       return status;
     }
   }
-  if (rate.kind != LearningRate::Kind::Constant && rate.steps <= rate.warmup) {
-    return Status::error("'" + text + "' needs steps=K, more than its warmup");
-  }
-  return Status();
+  return checkEnd(text, rate);
 }

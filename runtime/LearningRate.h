@@ -29,7 +29,8 @@ struct LearningRate {
 };
 
 /// Reads "constant", "cosine:warmup=W,steps=K,min=R" or "linear:…" into all but
-/// `base`. W and R may be left out.
+/// `base`. W and R may be left out; "constant" takes warmup alone. An error
+/// names the key.
 Status parseSchedule(const std::string &text, LearningRate &rate);
 
 } // namespace sfsdp::runtime

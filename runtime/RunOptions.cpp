@@ -18,8 +18,8 @@ using namespace sfsdp::runtime;
 
 namespace {
 
-/// Sets what the option's value says; false when it cannot be read.
-using Set = bool (*)(RunOptions &options, const std::string &value);
+/// Sets what the option's value says; else says what it expected and got.
+using Set = Status (*)(RunOptions &options, const std::string &value);
 
 struct Option {
   std::string_view name;
@@ -28,103 +28,118 @@ struct Option {
   Set set;
 };
 
+/// Ok if the value was read.
+Status readAs(const char *expected, const std::string &value, bool read) {
+  return read ? Status()
+              : Status::error("expected " + std::string(expected) + ", got '" +
+                              value + "'");
+}
+
 template <auto Member>
-bool setText(RunOptions &options, const std::string &value) {
+Status setText(RunOptions &options, const std::string &value) {
   options.*Member = value;
-  return !value.empty();
+  return readAs("a file", value, !value.empty());
 }
 
 template <auto Member>
-bool setPositive(RunOptions &options, const std::string &value) {
-  return parseNumber(value, options.*Member) && options.*Member > 0;
+Status setPositive(RunOptions &options, const std::string &value) {
+  return readAs("a whole number of at least 1", value,
+                parseNumber(value, options.*Member) && options.*Member > 0);
 }
 
-bool setBackend(RunOptions &options, const std::string &value) {
-  if (value == "auto") {
-    options.backend = Backend::Auto;
-  } else if (value == "local") {
-    options.backend = Backend::Local;
-  } else if (value == "gloo") {
-    options.backend = Backend::Gloo;
-  } else {
-    return false;
+Status setBackend(RunOptions &options, const std::string &value) {
+  if (value == "shm" || value == "nccl") {
+    return Status::error(value + " is not part of this build; use gloo");
   }
-  return true;
+  options.backend = value == "local"  ? Backend::Local
+                    : value == "gloo" ? Backend::Gloo
+                                      : Backend::Auto;
+  return readAs("auto, local or gloo", value,
+                value == "auto" || options.backend != Backend::Auto);
 }
 
-bool setDataType(RunOptions &options, const std::string &value) {
+Status setDataType(RunOptions &options, const std::string &value) {
   options.dataType = value == "u32" ? TokenType::U32 : TokenType::U16;
-  return value == "u16" || value == "u32";
+  return readAs("u16 or u32", value, value == "u16" || value == "u32");
 }
 
-bool setInit(RunOptions &options, const std::string &value) {
+Status setInit(RunOptions &options, const std::string &value) {
   Expected<Initialization> how = parseInitialization(value);
   if (how) {
     options.init = *how;
   }
-  return how.ok();
+  return how.status();
 }
 
 /// Eleven days: in milliseconds it still fits the 32 bits that poll takes.
 constexpr int64_t kLongestTimeout = 1'000'000;
 
-bool setTimeout(RunOptions &options, const std::string &value) {
+Status setTimeout(RunOptions &options, const std::string &value) {
   int64_t seconds = 0;
   bool read =
       parseNumber(value, seconds) && seconds > 0 && seconds <= kLongestTimeout;
   options.timeout = std::chrono::seconds(seconds);
-  return read;
+  return readAs("1 to 1000000 seconds", value, read);
 }
 
 /// More than a machine has; OpenMP does not survive a number it can't start.
-constexpr int64_t kMostThreads = 1024;
+constexpr int kMostThreads = 1024;
 
-bool setThreads(RunOptions &options, const std::string &value) {
-  return setPositive<&RunOptions::threads>(options, value) &&
-         options.threads <= kMostThreads;
+Status setThreads(RunOptions &options, const std::string &value) {
+  return readAs("a whole number from 1 to 1024", value,
+                parseNumber(value, options.threads) && options.threads > 0 &&
+                    options.threads <= kMostThreads);
 }
 
-bool setBaseRate(RunOptions &options, const std::string &value) {
-  return parseNumber(value, options.lr.base) && options.lr.base >= 0 &&
-         std::isfinite(options.lr.base);
+Status setBaseRate(RunOptions &options, const std::string &value) {
+  return readAs("a number of at least 0", value,
+                parseNumber(value, options.lr.base) && options.lr.base >= 0 &&
+                    std::isfinite(options.lr.base));
 }
 
-bool setSchedule(RunOptions &options, const std::string &value) {
-  return parseSchedule(value, options.lr).ok();
+Status setSchedule(RunOptions &options, const std::string &value) {
+  return parseSchedule(value, options.lr);
 }
 
-bool addWeights(RunOptions &options, const std::string &value) {
+Status setSeed(RunOptions &options, const std::string &value) {
+  return readAs("a whole number from 0 to 18446744073709551615", value,
+                parseNumber(value, options.seed));
+}
+
+Status addWeights(RunOptions &options, const std::string &value) {
   options.weights.push_back(value);
-  return !value.empty();
+  return readAs("a file or a folder", value, !value.empty());
 }
 
-bool setData(RunOptions &options, const std::string &value) {
-  bool first = options.data.empty();
-  options.data = value;
-  return first && !value.empty();
+Status setData(RunOptions &options, const std::string &value) {
+  if (!options.data.empty()) {
+    return Status::error("expected one file, got '" + options.data + "' and '" +
+                         value + "'");
+  }
+  return setText<&RunOptions::data>(options, value);
 }
 
-bool setDevice(RunOptions &, const std::string &value) {
-  return value == "cpu";
+Status setDevice(RunOptions &, const std::string &value) {
+  return readAs("cpu", value, value == "cpu");
 }
 
-bool setFill(RunOptions &options, const std::string &value) {
+Status setFill(RunOptions &options, const std::string &value) {
   options.fill = DebugFill::Nan;
-  return value == "nan";
+  return readAs("nan", value, value == "nan");
 }
 
-bool allowOperator(RunOptions &options, const std::string &value) {
-  return options.operators.allow(value).ok();
+Status allowOperator(RunOptions &options, const std::string &value) {
+  return options.operators.allow(value);
 }
 
-bool setUnproved(RunOptions &options, const std::string &) {
+Status setUnproved(RunOptions &options, const std::string &) {
   options.unproved = true;
-  return true;
+  return Status();
 }
 
-bool setHelp(RunOptions &options, const std::string &) {
+Status setHelp(RunOptions &options, const std::string &) {
   options.help = true;
-  return true;
+  return Status();
 }
 
 constexpr Option kOptions[] = {
@@ -145,10 +160,7 @@ constexpr Option kOptions[] = {
     {"--lr-schedule", "constant|cosine:warmup=W,steps=K,min=R|linear:…",
      "W steps up, then down to the fraction R at step K (constant)",
      setSchedule},
-    {"--seed", "S", "of drawn values (0)",
-     [](RunOptions &options, const std::string &value) {
-       return parseNumber(value, options.seed);
-     }},
+    {"--seed", "S", "of drawn values (0)", setSeed},
     {"--backend", "auto|local|gloo",
      "ranks as threads or processes (auto: local for one rank, else gloo)",
      setBackend},
@@ -180,19 +192,6 @@ constexpr Option kOptions[] = {
 constexpr std::string_view kNotBuilt[] = {
     "--resume",  "--save",      "--save-every", "--keep",
     "--profile", "--eval-plan", "--eval-data",  "--eval-every"};
-
-Status refuse(const Option &option, const std::string &value) {
-  std::string text = std::string(option.name) + " takes " +
-                     std::string(option.value) + ", got '" + value + "'";
-  if (option.name == "--backend" && (value == "shm" || value == "nccl")) {
-    return Status::error("--backend " + value +
-                         " is not part of this build; use gloo");
-  }
-  if (option.name == "--data") {
-    return Status::error("--data takes one file");
-  }
-  return Status::error(text);
-}
 
 const Option *find(std::string_view name) {
   auto option =
@@ -259,12 +258,13 @@ sfsdp::runtime::parseRunOptions(const std::vector<std::string> &arguments) {
       value = argument.substr(equals + 1);
     } else if (!option->value.empty()) {
       if (++index == arguments.size()) {
-        return Status::error(name + " takes " + std::string(option->value));
+        return Status::error(name + ": expected " + std::string(option->value) +
+                             " after it, got nothing");
       }
       value = arguments[index];
     }
-    if (!option->set(options, value)) {
-      return refuse(*option, value);
+    if (Status status = option->set(options, value); !status.ok()) {
+      return Status::error(name + ": " + status.message());
     }
   }
   options.init.seed = options.seed;

@@ -66,29 +66,62 @@ TEST(RunOptions, WhatIsNotBuiltIsRefusedByName) {
   EXPECT_EQ(errorOf({"--resume", "dir"}),
             "--resume is not part of this build yet");
   EXPECT_EQ(errorOf({"--backend", "nccl"}),
-            "--backend nccl is not part of this build; use gloo");
-  EXPECT_EQ(errorOf({"--device", "cuda"}), "--device takes cpu, got 'cuda'");
+            "--backend: nccl is not part of this build; use gloo");
+  EXPECT_EQ(errorOf({"--device", "cuda"}),
+            "--device: expected cpu, got 'cuda'");
 }
 
 TEST(RunOptions, ValuesAreChecked) {
-  EXPECT_EQ(errorOf({"--steps", "-1"}), "--steps takes K, got '-1'");
-  EXPECT_EQ(errorOf({"--lr", "fast"}), "--lr takes RATE, got 'fast'");
-  EXPECT_EQ(errorOf({"--steps"}), "--steps takes K");
-  EXPECT_EQ(errorOf({"--data", "a", "--data", "b"}), "--data takes one file");
-  EXPECT_NE(errorOf({"--init", "uniform"}), "");
+  for (const char *steps : {"0", "-1", "1.5", "all", ""}) {
+    EXPECT_EQ(errorOf({"--steps", steps}),
+              "--steps: expected a whole number of at least 1, got '" +
+                  std::string(steps) + "'");
+  }
+  EXPECT_EQ(errorOf({"-n", "0"}),
+            "-n: expected a whole number of at least 1, got '0'");
+  EXPECT_EQ(errorOf({"--lr", "fast"}),
+            "--lr: expected a number of at least 0, got 'fast'");
+  EXPECT_EQ(errorOf({"--seed", "-1"}),
+            "--seed: expected a whole number from 0 to 18446744073709551615, "
+            "got '-1'");
+  EXPECT_EQ(errorOf({"--steps"}), "--steps: expected K after it, got nothing");
+  EXPECT_EQ(errorOf({"--data", "a", "--data", "b"}),
+            "--data: expected one file, got 'a' and 'b'");
+  EXPECT_EQ(errorOf({"--data="}), "--data: expected a file, got ''");
+  EXPECT_EQ(errorOf({"--weights="}),
+            "--weights: expected a file or a folder, got ''");
+  EXPECT_EQ(errorOf({"--init", "uniform"}),
+            "--init: expected 'zeros' or 'normal:STD', got 'uniform'");
+  EXPECT_EQ(errorOf({"--backend", "tcp"}),
+            "--backend: expected auto, local or gloo, got 'tcp'");
+  EXPECT_EQ(errorOf({"--data-dtype", "i8"}),
+            "--data-dtype: expected u16 or u32, got 'i8'");
+  EXPECT_EQ(errorOf({"--debug-fill", "0"}),
+            "--debug-fill: expected nan, got '0'");
+  EXPECT_EQ(errorOf({"--allow-op", "scale"}).substr(0, 42),
+            "--allow-op: 'scale' is no operator schema,");
+  EXPECT_EQ(errorOf({"--lr-schedule", "cosine"}),
+            "--lr-schedule: key 'steps' is missing: expected steps=K, the step "
+            "at which the rate stops falling, got 'cosine'");
 }
 
 TEST(RunOptions, NumbersThatCannotBeMeantAreErrors) {
-  EXPECT_EQ(errorOf({"--lr", "inf"}), "--lr takes RATE, got 'inf'");
-  EXPECT_EQ(errorOf({"--lr", "nan"}), "--lr takes RATE, got 'nan'");
+  EXPECT_EQ(errorOf({"--lr", "inf"}),
+            "--lr: expected a number of at least 0, got 'inf'");
+  EXPECT_EQ(errorOf({"--lr", "nan"}),
+            "--lr: expected a number of at least 0, got 'nan'");
   EXPECT_EQ(errorOf({"--timeout", "1000000"}), "");
   for (const char *seconds : {"1000001", "9223372036854775807", "0"}) {
     EXPECT_EQ(errorOf({"--timeout", seconds}),
-              "--timeout takes SECONDS, got '" + std::string(seconds) + "'");
+              "--timeout: expected 1 to 1000000 seconds, got '" +
+                  std::string(seconds) + "'");
   }
   EXPECT_EQ(errorOf({"--threads", "1024"}), "");
-  EXPECT_EQ(errorOf({"--threads", "100000"}),
-            "--threads takes 1…1024, got '100000'");
+  for (const char *threads : {"0", "100000"}) {
+    EXPECT_EQ(errorOf({"--threads", threads}),
+              "--threads: expected a whole number from 1 to 1024, got '" +
+                  std::string(threads) + "'");
+  }
 }
 
 TEST(RunOptions, FlagsTakeNoValue) {
