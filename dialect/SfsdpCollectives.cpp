@@ -145,7 +145,7 @@ static LogicalResult verifyEqualTypes(CollectiveOpInterface op) {
   return success();
 }
 
-/// Constraints 7, 8 and 9 of a reduction.
+/// Constraints 7 to 10 of a reduction.
 template <typename OpTy>
 static LogicalResult verifyReduction(OpTy op) {
   // reduce_scatter_c7 all_reduce_c7
@@ -170,6 +170,11 @@ static LogicalResult verifyReduction(OpTy op) {
       return op.emitOpError()
              << "expected numbers to reduce, got " << member.getType();
     }
+  }
+  // reduce_scatter_c10 all_reduce_c10
+  if (op.getGrouped() != 0 && op.getOrder() != ReductionOrder::Ordered) {
+    return op.emitOpError() << "expected grouped with order ordered, got order "
+                            << stringifyReductionOrder(op.getOrder());
   }
   return success();
 }

@@ -127,8 +127,9 @@ defvar reduceAttributes = (ins
       "::mlir::sfsdp::ReduceKind::Sum">:$reduce,
   DefaultValuedAttr<Sfsdp_ReductionOrderAttr,
       "::mlir::sfsdp::ReductionOrder::Ordered">:$order,
+  DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$grouped,
   DefaultValuedAttr<F64Attr, "1.0">:$divisor);
-defvar reduceFormat = "(`reduce` `` $reduce^)? (`order` `` $order^)? (`divisor` $divisor^)? ";
+defvar reduceFormat = "(`reduce` `` $reduce^)? (`order` `` $order^)? (`grouped` $grouped^)? (`divisor` $divisor^)? ";
 defvar scatterAttributes = !con(
   (ins DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$dim),
   reduceAttributes);
@@ -140,7 +141,8 @@ def Sfsdp_ReduceScatterOp
   let description = [{
     The operand has the true rows; the result is this rank's chunk, its tail
     zero where the chunk passes the last row. Each element is summed in rank
-    order and then divided once by `divisor`.
+    order and then divided once by `divisor`. `grouped` K sums blocks of K
+    consecutive ranks first and then the blocks, both in order.
 
     ```
       rank 0: +---+---+          rank 0: +-------+
@@ -156,6 +158,7 @@ def Sfsdp_ReduceScatterOp
     - `reduce_scatter_c7`: `divisor` is positive and finite
     - `reduce_scatter_c8`: `avg` needs `order backend` and no divisor
     - `reduce_scatter_c9`: element types are not bool
+    - `reduce_scatter_c10`: `grouped` needs `order ordered`
 
     ```mlir
     %shard = sfsdp.reduce_scatter %gradient on ["dp"] divisor 2.0
@@ -194,6 +197,7 @@ def Sfsdp_AllReduceOp
     - `all_reduce_c7`: `divisor` is positive and finite
     - `all_reduce_c8`: `avg` needs `order backend` and no divisor
     - `all_reduce_c9`: element types are not bool
+    - `all_reduce_c10`: `grouped` needs `order ordered`
 
     ```mlir
     %mean = sfsdp.all_reduce %gradient on ["dp"] divisor 2.0

@@ -292,6 +292,36 @@ LogicalResult ScalarComputeOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// Chunks
+//===----------------------------------------------------------------------===//
+
+LogicalResult LocalChunkOp::verify() {
+  // local_chunk_c1
+  MeshAttr mesh = meshOf(*this);
+  std::optional<int64_t> ranks =
+      mesh ? mesh.axisSize(getAxisAttr()) : std::optional<int64_t>();
+  if (!ranks) {
+    return emitOpError() << "expected an axis of the module's mesh, got "
+                         << getAxisAttr();
+  }
+  // local_chunk_c2
+  auto full = cast<RankedTensorType>(getFull().getType());
+  auto chunk = cast<RankedTensorType>(getChunk().getType());
+  SmallVector<int64_t> expected(full.getShape());
+  if (!expected.empty()) {
+    expected[0] = chunkOf(expected[0], *ranks);
+  }
+  if (expected.empty() || chunk.getShape() != ArrayRef<int64_t>(expected) ||
+      full.getElementType() != chunk.getElementType() || !isContiguous(full) ||
+      !isContiguous(chunk)) {
+    return emitOpError() << "expected a contiguous chunk of [" << expected
+                         << "] of a contiguous tensor, got " << chunk << " of "
+                         << full;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Optimizer updates
 //===----------------------------------------------------------------------===//
 

@@ -203,6 +203,39 @@ def Sfsdp_ValidRowsOp : Sfsdp_ScalarOp<"valid_rows"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Chunks
+//===----------------------------------------------------------------------===//
+
+def Sfsdp_LocalChunkOp : Sfsdp_Op<"local_chunk", [Pure]> {
+  let summary = "Keep this rank's chunk of a tensor that all ranks have";
+  let description = [{
+    The chunk along dimension 0 that a `sfsdp.reduce_scatter` on `axis` would
+    leave on the rank at `coordinate`: ceil(rows / ranks) rows, zero where it
+    passes the last row.
+
+    **Constraints**
+    - `local_chunk_c1`: `axis` is an axis of the module's mesh
+    - `local_chunk_c2`: the result is a chunk of the operand, both contiguous,
+      with one element type
+
+    ```mlir
+    %position = sfsdp.mesh_coordinate "dp"
+    %chunk = sfsdp.local_chunk %full at %position on "dp"
+        : tensor<5x3xf32> -> tensor<3x3xf32>
+    ```
+  }];
+  let arguments = (ins
+    AnyRankedTensor:$full, Sfsdp_ScalarType:$coordinate, StrAttr:$axis,
+    OptionalAttr<Sfsdp_ScopeAttr>:$scope);
+  let results = (outs AnyRankedTensor:$chunk);
+  let assemblyFormat = [{
+    $full `at` $coordinate `on` $axis attr-dict (`scope` $scope^)?
+    `:` type($full) `->` type($chunk)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Optimizer updates
 //===----------------------------------------------------------------------===//
 

@@ -58,19 +58,29 @@ FailureOr<MeshAttr> mlir::sfsdp::chooseMesh(ModuleOp module, StringRef text,
   return given;
 }
 
-DataAxes mlir::sfsdp::dataAxesOf(MeshAttr mesh) {
-  DataAxes data;
+static AxisGroup groupOf(MeshAttr mesh, ArrayRef<StringAttr> axes) {
+  AxisGroup group;
   SmallVector<Attribute> split;
-  for (auto [axis, size] : llvm::zip(mesh.getAxes(), mesh.getSizes())) {
-    if (axis.getValue() == kTensorAxis) {
-      continue;
-    }
-    data.all.push_back(axis);
-    data.ranks *= size;
+  for (StringAttr axis : axes) {
+    int64_t size = *mesh.axisSize(axis);
+    group.all.push_back(axis);
+    group.ranks *= size;
     if (size > 1) {
       split.push_back(axis);
     }
   }
-  data.split = ArrayAttr::get(mesh.getContext(), split);
-  return data;
+  group.split = ArrayAttr::get(mesh.getContext(), split);
+  return group;
+}
+
+AxisGroup mlir::sfsdp::dataAxesOf(MeshAttr mesh) {
+  return groupOf(mesh,
+                 llvm::filter_to_vector(mesh.getAxes(), [](StringAttr axis) {
+                   return axis.getValue() != kTensorAxis;
+                 }));
+}
+
+AxisGroup mlir::sfsdp::axesWhere(const AxisGroup &group, MeshAttr mesh,
+                                 function_ref<bool(StringAttr)> keep) {
+  return groupOf(mesh, llvm::filter_to_vector(group.all, keep));
 }

@@ -44,11 +44,22 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
     computed again from backward's gather, unless it is a copy no larger than
     the shard. A gathered parameter has the strides of the captured one.
 
-    `replicate`: parameters stay whole.
+    `replicate`: parameters stay whole. `hybrid_shard`: parameters are sharded
+    over the axis `dp_shard` and repeated over `dp_replicate`.
 
     Right after its producer a gradient is cast to `reduce-dtype`, made
-    contiguous, reduced with the number of ranks as divisor (reduce-scatter, or
-    all-reduce for a whole parameter), and cast back.
+    contiguous, reduced (reduce-scatter, or all-reduce for a whole parameter;
+    `hybrid_shard` all-reduces the chunk over the replicas after that) and cast
+    back. The last reduction divides by what `gradient-scale` says: by default
+    the number of ranks.
+
+    `reduction` fixes the order of the additions. `ordered` (and `auto`) is the
+    order of ranks; `hybrid_shard` sums within each replica and then over the
+    replicas. `grouped:K` sums blocks of K ranks first. `flat` makes
+    `hybrid_shard` sum in the order of all data ranks, as `fully_shard` does:
+    each rank then receives the whole gradient, and keeps its chunk.
+    `allreduce_first` sums over the replicas first, with S times the bytes on
+    that axis, as SimpleFSDP does.
 
     Parameters of 0 dimensions and those that `keep-replicated` names stay
     whole, with a remark. Parameters without elements stay whole and move
@@ -57,8 +68,8 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
     **Requires** parameters without placement; dense strides of parameters that
     are sharded.
 
-    **Ensures** every gradient result is the mean over the data ranks, with the
-    placement of its parameter.
+    **Ensures** every gradient result is the scaled sum over the data ranks,
+    with the placement of its parameter.
 
     **Example** test/passes/shard-doc.mlir
 
@@ -80,7 +91,7 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
         clEnumValN(::mlir::sfsdp::ShardMode::FullyShard, "fully_shard",
                    "sharded parameters, reduce-scattered gradients"),
         clEnumValN(::mlir::sfsdp::ShardMode::HybridShard, "hybrid_shard",
-                   "not built yet"))}]>,
+                   "sharded over dp_shard, repeated over dp_replicate"))}]>,
     Option<"reshard", "reshard", "::mlir::sfsdp::Reshard",
       /*default=*/"::mlir::sfsdp::Reshard::Always",
       "What happens to gathered parameters after forward", [{::llvm::cl::values(
@@ -91,6 +102,12 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
     Option<"reduceDtype", "reduce-dtype", "std::string", /*default=*/"",
       "Element type of reductions: f32, bf16, f16 or f64. Default: the "
       "parameter's">,
+    Option<"reduction", "reduction", "std::string", /*default=*/"\"auto\"",
+      "Order of the additions: auto, ordered, flat, grouped:K or "
+      "allreduce_first">,
+    Option<"gradientScale", "gradient-scale", "std::string",
+      /*default=*/"\"mean\"",
+      "What multiplies the sum of gradients: mean, sum or 1/F">,
     ListOption<"keepReplicated", "keep-replicated", "std::string",
       "Patterns (* ? [...]) of names of parameters that stay whole">,
   ];

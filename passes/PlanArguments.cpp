@@ -109,6 +109,7 @@ static LogicalResult setReduction(plan::CollectiveStart &start, OpTy op) {
   start.order = op.getOrder() == ReductionOrder::Ordered
                     ? plan::ReductionOrder::Ordered
                     : plan::ReductionOrder::Backend;
+  start.grouped = op.getGrouped();
   start.divisor = op.getDivisor().convertToDouble();
   return success();
 }

@@ -57,6 +57,7 @@ private:
   LogicalResult addAten(AtenOp op);
   LogicalResult addAttention(Operation *op, StringRef name);
   LogicalResult addUpdate(Operation *op);
+  LogicalResult addLocalChunk(LocalChunkOp op);
   LogicalResult addScalar(Operation *op);
   LogicalResult addCollective(CollectiveOpInterface op);
   LogicalResult addWait(WaitOp op);

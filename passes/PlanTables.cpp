@@ -146,6 +146,18 @@ LogicalResult TableBuilder::addUpdate(Operation *op) {
   return success();
 }
 
+LogicalResult TableBuilder::addLocalChunk(LocalChunkOp op) {
+  plan::KernelCall call;
+  call.name = "sfsdp::local_chunk";
+  call.arguments = {operand(op.getFull()), operand(op.getCoordinate()),
+                    tables.header.mesh.axisSize(op.getAxis())};
+  call.results.push_back(
+      addFresh(op.getChunk(), "gradient", plan::Region::Private));
+  call.cost = costOf(op, schemas);
+  append(std::move(call), op.getScopeAttr());
+  return success();
+}
+
 LogicalResult TableBuilder::addScalar(Operation *op) {
   plan::Scalar scalar;
   TypeSwitch<Operation *>(op)
@@ -227,6 +239,7 @@ LogicalResult TableBuilder::addOperation(Operation &op) {
         return addAttention(&op, "sfsdp::attention_backward");
       })
       .Case<AdamWOp, SgdOp>([&](auto) { return addUpdate(&op); })
+      .Case([&](LocalChunkOp chunk) { return addLocalChunk(chunk); })
       .Case<ScalarConstantOp, ScalarComputeOp, MeshCoordinateOp, ValidRowsOp>(
           [&](auto) { return addScalar(&op); })
       .Case([&](CollectiveOpInterface collective) {

@@ -86,10 +86,10 @@ static Type parseReduceType(MLIRContext *context, StringRef text) {
 /// How the ranks hold `parameter`.
 static Holding chooseHolding(const Sharding &sharding, ShardMode mode,
                              const ShardedParameter &parameter, bool isKept) {
-  if (sharding.axes.ranks == 1 || parameter.captured.getNumElements() == 0) {
+  if (sharding.data.ranks == 1 || parameter.captured.getNumElements() == 0) {
     return Holding::Alone;
   }
-  if (mode == ShardMode::Replicate) {
+  if (mode == ShardMode::Replicate || sharding.shard.ranks == 1) {
     return Holding::Replicated;
   }
   return parameter.captured.getRank() != 0 && !isKept ? Holding::Sharded
@@ -207,7 +207,7 @@ static LogicalResult chooseParameters(Sharding &sharding, ShardMode mode,
                << "': expected dense strides to shard it, got "
                << parameter.captured << "; keep it by keep-replicated";
       }
-      parameter.local = chunkType(parameter.captured, sharding.axes.ranks);
+      parameter.local = chunkType(parameter.captured, sharding.shard.ranks);
     }
     sharding.parameters.push_back(std::move(parameter));
   }
@@ -219,7 +219,7 @@ static LogicalResult chooseParameters(Sharding &sharding, ShardMode mode,
 static bool isDeclaredSharded(const Sharding &sharding, ShardMode mode,
                               const ShardedParameter &parameter) {
   return parameter.holding == Holding::Sharded ||
-         (sharding.axes.ranks == 1 && mode == ShardMode::FullyShard &&
+         (sharding.shard.ranks == 1 && mode != ShardMode::Replicate &&
           parameter.captured.getRank() != 0 &&
           parameter.captured.getNumElements() != 0);
 }
@@ -305,11 +305,6 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
 
   LogicalResult readOptions(Sharding &sharding, NamePatterns &patterns) {
     ModuleOp module = getOperation();
-    if (mode == ShardMode::HybridShard) {
-      return module.emitError()
-             << "option mode: hybrid_shard is not built yet, "
-                "expected replicate or fully_shard";
-    }
     sharding.reduceType =
         parseReduceType(&getContext(), reduceDtype.getValue());
     if (!sharding.reduceType && !reduceDtype.empty()) {
@@ -323,14 +318,54 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
         failed(patterns.parse(module, keepReplicated))) {
       return failure();
     }
+    FailureOr<Reduction> order = parseReduction(module, reduction, mode);
+    FailureOr<GradientScale> scale = parseGradientScale(module, gradientScale);
+    if (failed(order) || failed(scale) ||
+        failed(chooseAxes(sharding, *chosen))) {
+      return failure();
+    }
     module->setAttr(kMeshAttrName, *chosen);
     sharding.function = *function;
-    sharding.axes = dataAxesOf(*chosen);
+    sharding.reduction = *order;
+    sharding.divisor = scale->kind == GradientScale::Kind::Mean
+                           ? static_cast<double>(sharding.data.ranks)
+                           : scale->divisor;
     sharding.reshard = reshard;
     sharding.placement =
-        PlacementAttr::get(&getContext(), sharding.axes.all,
-                           SmallVector<int64_t>(sharding.axes.all.size(), 0));
+        PlacementAttr::get(&getContext(), sharding.shard.all,
+                           SmallVector<int64_t>(sharding.shard.all.size(), 0));
     return success();
+  }
+
+  /// Which data axes split parameters, and which repeat them.
+  LogicalResult chooseAxes(Sharding &sharding, MeshAttr chosen) {
+    sharding.data = dataAxesOf(chosen);
+    auto names = [](StringRef name) {
+      return [name](StringAttr axis) { return axis.getValue() == name; };
+    };
+    switch (mode) {
+    case ShardMode::Replicate:
+      sharding.shard = axesWhere(sharding.data, chosen, names(""));
+      sharding.replica = sharding.data;
+      return success();
+    case ShardMode::FullyShard:
+      sharding.shard = sharding.data;
+      sharding.replica = axesWhere(sharding.data, chosen, names(""));
+      return success();
+    case ShardMode::HybridShard:
+      break;
+    }
+    sharding.replica = axesWhere(sharding.data, chosen, names(kReplicaAxis));
+    sharding.shard = axesWhere(sharding.data, chosen, names(kShardAxis));
+    ArrayRef<StringAttr> axes = sharding.data.all;
+    if (axes.size() == 2 && axes[0] == kReplicaAxis && axes[1] == kShardAxis) {
+      return success();
+    }
+    return getOperation().emitError()
+           << "option mesh: hybrid_shard expects the data axes dp_replicate "
+              "and dp_shard, in this order, as in "
+              "mesh=dp_replicate:2,dp_shard:4, got "
+           << chosen;
   }
 };
 

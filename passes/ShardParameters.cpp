@@ -94,7 +94,7 @@ static Value gather(OpBuilder &builder, Location loc, const Sharding &sharding,
       RankedTensorType::get(full.getShape(), full.getElementType());
   auto gathered = AllGatherOp::create(
       builder, loc, TypeRange(contiguous), ValueRange(shard),
-      sharding.axes.split, /*dim=*/0, readers.isSecond,
+      sharding.shard.split, /*dim=*/0, readers.isSecond,
       builder.getStrArrayAttr({parameter.name}), scope);
   return copyTo(builder, loc, gathered.getResult(0), full, scope);
 }

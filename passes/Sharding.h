@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/MeshOption.h"
 #include "passes/Passes.h"
+#include "passes/ReductionOption.h"
 
 namespace mlir::sfsdp {
 
@@ -20,7 +21,7 @@ inline constexpr llvm::StringLiteral kShardPassName = "sfsdp-shard";
 
 /// How the data ranks hold one parameter.
 enum class Holding {
-  Sharded,    ///< each its chunk of dimension 0
+  Sharded,    ///< each rank of the shard axes its chunk of dimension 0
   Replicated, ///< each the whole
   Alone,      ///< as captured: one rank, or no elements; nothing is sent
 };
@@ -36,9 +37,15 @@ struct ShardedParameter {
   std::optional<unsigned> gradient;
 };
 
+/// What follows from the options for all parameters.
 struct Sharding {
   func::FuncOp function;
-  DataAxes axes;
+  /// All data axes, those that split parameters, and those that repeat them.
+  /// The shard axes are inside the replica axes.
+  AxisGroup data, shard, replica;
+  Reduction reduction;
+  /// The sum of gradients is divided by it, after the last addition.
+  double divisor = 1;
   /// Placement of what is sharded.
   PlacementAttr placement;
   Reshard reshard = Reshard::Always;

@@ -113,6 +113,10 @@ CallDifference sfsdp::runtime::difference(const CollectiveCall &first,
   if (isReduction(first.kind) && first.order != second.order) {
     return {"the reduction order", textOf(first.order), textOf(second.order)};
   }
+  if (isReduction(first.kind) && first.grouped != second.grouped) {
+    return {"the ranks per block of the sum", std::to_string(first.grouped),
+            std::to_string(second.grouped)};
+  }
   if (first.kind == CollectiveKind::Broadcast && first.root != second.root) {
     return {"the root", std::to_string(first.root),
             std::to_string(second.root)};

@@ -153,6 +153,7 @@ Status Executor::Program::prepare(const CollectiveStart &start,
   site.call.kind = start.kind;
   site.call.order = start.order;
   site.call.divisor = start.divisor;
+  site.call.grouped = start.grouped;
   site.call.label = "instruction " + std::to_string(now) + ", " +
                     std::string(spell(start.kind));
   for (const CollectiveMemberRef &member : start.members) {

@@ -11,10 +11,13 @@
 
 #include "runtime/Kernels.h"
 
+#include "runtime/Chunk.h"
+
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 
 using namespace sfsdp::runtime;
@@ -36,6 +39,7 @@ public:
   std::optional<double> optionalNumber() {
     return stack[next++].toOptional<double>();
   }
+  int64_t integer() { return stack[next++].toInt(); }
   bool flag() { return stack[next++].toBool(); }
   std::optional<bool> optionalFlag() {
     return stack[next++].toOptional<bool>();
@@ -156,6 +160,22 @@ void dropout(Stack &stack) {
   arguments.replaceBy(std::move(output), std::move(mask));
 }
 
+/// The rows that the rank at `coordinate` owns, zeros past the last row.
+void localChunk(Stack &stack) {
+  Arguments arguments(stack, 3);
+  at::Tensor full = arguments.tensor();
+  auto coordinate = static_cast<int64_t>(arguments.number());
+  int64_t ranks = arguments.integer();
+  RowRange owned = ownedRows(full.size(0), ranks, coordinate);
+  std::vector<int64_t> sizes = full.sizes().vec();
+  sizes[0] = chunkRows(full.size(0), ranks);
+  at::Tensor chunk = at::empty(sizes, full.options());
+  chunk.narrow(0, 0, owned.size())
+      .copy_(full.narrow(0, owned.begin, owned.size()));
+  chunk.narrow(0, owned.size(), sizes[0] - owned.size()).zero_();
+  arguments.replaceBy(std::move(chunk));
+}
+
 constexpr OwnKernelRow kOwnKernels[] = {
     {"aten::native_dropout",
      "aten::native_dropout(Tensor input, float p, bool? train, "
@@ -172,6 +192,9 @@ constexpr OwnKernelRow kOwnKernels[] = {
      "float weight_decay, float momentum, float dampening, bool nesterov, "
      "Scalar neg_lr, Scalar step) -> (Tensor(a!), Tensor(b!)?)",
      sgd},
+    {"sfsdp::local_chunk",
+     "sfsdp::local_chunk(Tensor full, Scalar coordinate, int ranks) -> Tensor",
+     localChunk},
     {"sfsdp::attention",
      "sfsdp::attention(Tensor query, Tensor key, Tensor value, Tensor? mask, "
      "float dropout_p, bool is_causal, float? scale=None) -> (Tensor, Tensor)",

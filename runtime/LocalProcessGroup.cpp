@@ -230,7 +230,8 @@ void Exchange::reduce(size_t i) const {
       inputs.push_back(at(peer(other, i).input, mine.first * size));
     }
     void *output = scatters ? own.output : at(own.output, mine.first * size);
-    sumInRankOrder(inputs, output, mine.count, own.dtype, call.divisor);
+    sumInRankOrder(inputs, output, mine.count, own.dtype, call.divisor,
+                   call.grouped);
   }
   if (scatters && mine.count < chunk) {
     std::memset(at(own.output, mine.count * size), 0,

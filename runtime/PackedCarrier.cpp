@@ -66,6 +66,7 @@ Stamp stampOf(const CollectiveCall &call, uint32_t sequence) {
   }
   if (isReduction(call.kind)) {
     digest.add(call.divisor);
+    digest.add(call.grouped);
   }
   if (call.kind == CollectiveKind::Broadcast) {
     digest.add(call.root);
@@ -94,7 +95,8 @@ Status compareStamps(const Stamp &own, int rank, const Stamp &theirs,
   return Status::error(
       "ranks disagree on this collective: rank " + std::to_string(rank) +
       " has " + mine + ", rank " + std::to_string(other) + " has " +
-      (mine == yours ? "other counts, element types or divisor" : yours) +
+      (mine == yours ? "other counts, element types, divisor or order"
+                     : yours) +
       "; all ranks must run the same plan");
 }
 
@@ -347,7 +349,8 @@ void PackedCarrier::sumChunk(const Passage &passage, size_t member,
                      chunk.offset);
   }
   sumInRankOrder(inputs, output, chunk.count,
-                 passage.call.members[member].dtype, passage.call.divisor);
+                 passage.call.members[member].dtype, passage.call.divisor,
+                 passage.call.grouped);
 }
 
 /// Sums the chunks that arrived: into a block when `block` is not null, else

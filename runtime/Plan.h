@@ -285,6 +285,8 @@ struct CollectiveStart {
   std::vector<CollectiveMemberRef> members;
   ReductionOrder order = ReductionOrder::Ordered;
   double divisor = 1;
+  /// Ranks per block of an ordered sum, 0: one block (ProcessGroup.h).
+  int64_t grouped = 0;
   int64_t bytesReceived = 0; ///< per rank, as ProcessGroup::traffic counts it
   /// The schedule problem: the instruction that defines the last input (-1 when
   /// all are arguments), the first instruction other than wait and free that

@@ -180,6 +180,10 @@ Status sfsdp::runtime::checkCollective(const Plan &plan,
   }
   bool reduces = start.kind == CollectiveKind::AllReduce ||
                  start.kind == CollectiveKind::ReduceScatter;
+  if (start.grouped < 0 || (start.grouped > 0 && !reduces)) {
+    return Status::error("sums blocks of " + std::to_string(start.grouped) +
+                         " ranks, expected a positive number, of a reduction");
+  }
   int64_t bytes = 0;
   for (size_t index = 0; index < start.members.size(); ++index) {
     const CollectiveMemberRef &member = start.members[index];

@@ -205,6 +205,7 @@ static void readFields(JsonFields &fields, CollectiveStart &start) {
   fields.required("members", start.members);
   fields.required("order", start.order);
   fields.optional("divisor", start.divisor);
+  fields.optional("grouped", start.grouped);
   fields.required("bytes_received", bytesReceived);
   fields.required("ready", start.ready);
   fields.required("needed", needed);

@@ -267,6 +267,7 @@ void fill(Json &row, const CollectiveStart &start) {
   row.add("members", listOf<CollectiveMemberRef>(start.members, toJson));
   row.add("order", spell(start.order));
   addUnless(row, "divisor", start.divisor == 1, start.divisor);
+  addUnless(row, "grouped", start.grouped == 0, start.grouped);
   row.add("bytes_received", start.bytesReceived);
   row.add("ready", start.ready);
   row.add("needed", start.needed);

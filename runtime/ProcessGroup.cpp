@@ -119,6 +119,11 @@ Status sfsdp::runtime::checkCall(const CollectiveCall &call, int groupSize) {
                          std::to_string(call.divisor))
         .within(where);
   }
+  if (call.grouped < 0 || (call.grouped > 0 && !isReduction(call.kind))) {
+    return Status::error("expected ranks per block of a reduction, got " +
+                         std::to_string(call.grouped))
+        .within(where);
+  }
   if (call.kind == CollectiveKind::Broadcast &&
       (call.root < 0 || call.root >= groupSize)) {
     return Status::error("expected a root below " + std::to_string(groupSize) +

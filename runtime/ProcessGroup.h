@@ -80,6 +80,9 @@ struct CollectiveCall {
   ReductionOrder order = ReductionOrder::Ordered;
   /// Reductions divide by it once, after the last addition; 1: no division.
   double divisor = 1;
+  /// Ordered reductions: ranks per block. Blocks of so many consecutive ranks
+  /// are summed first, then the blocks in order; 0: one block.
+  int64_t grouped = 0;
   /// Rank whose input is copied by broadcast.
   int root = 0;
   /// What an error message calls this collective: "step 3, op 17, all_gather

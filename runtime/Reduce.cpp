@@ -110,7 +110,7 @@ struct Logical {
   static Sum add(Sum a, Sum b) { return a | b; }
 };
 
-constexpr int64_t kBlock = 512; ///< elements; two blocks fit into 16 KiB
+constexpr int64_t kBlock = 512; ///< elements; three blocks fit into 16 KiB
 
 /// Reads `count` elements, whatever their alignment.
 template <typename Type>
@@ -121,27 +121,57 @@ void load(const void *source, int64_t first, int64_t count,
               count * sizeof(Stored));
 }
 
+/// The elements to sum: one pointer per rank, from element `first`.
+struct Slice {
+  const std::vector<const void *> &inputs;
+  int64_t first = 0;
+  int64_t count = 0;
+};
+
+/// Sums the ranks [begin, end).
 template <typename Type>
-void sumBlock(const std::vector<const void *> &inputs, int64_t first,
-              int64_t count, typename Type::Sum scale,
-              typename Type::Sum *sum) {
+void sumRanks(const Slice &slice, size_t begin, size_t end,
+              typename Type::Sum scale, typename Type::Sum *sum) {
   typename Type::Stored block[kBlock];
-  load<Type>(inputs[0], first, count, block);
-  for (int64_t i = 0; i < count; ++i) {
+  load<Type>(slice.inputs[begin], slice.first, slice.count, block);
+  for (int64_t i = 0; i < slice.count; ++i) {
     sum[i] = Type::load(block[i], scale);
   }
-  for (size_t rank = 1; rank < inputs.size(); ++rank) {
-    load<Type>(inputs[rank], first, count, block);
-    for (int64_t i = 0; i < count; ++i) {
+  for (size_t rank = begin + 1; rank < end; ++rank) {
+    load<Type>(slice.inputs[rank], slice.first, slice.count, block);
+    for (int64_t i = 0; i < slice.count; ++i) {
       sum[i] = Type::add(sum[i], Type::load(block[i], scale));
     }
   }
 }
 
-/// The whole sum. `Type::Sum` is an integer type only when `split` is 1 / 1.
+/// Sums all ranks, in blocks of `grouped` of them.
+template <typename Type>
+void sumGroups(const Slice &slice, size_t grouped, typename Type::Sum scale,
+               typename Type::Sum *sum) {
+  size_t ranks = slice.inputs.size();
+  sumRanks<Type>(slice, 0, std::min(grouped, ranks), scale, sum);
+  typename Type::Sum block[kBlock];
+  for (size_t begin = grouped; begin < ranks; begin += grouped) {
+    size_t end = std::min(begin + grouped, ranks);
+    sumRanks<Type>(slice, begin, end, scale, block);
+    for (int64_t i = 0; i < slice.count; ++i) {
+      sum[i] = Type::add(sum[i], block[i]);
+    }
+  }
+}
+
+/// What every type's sum takes besides the inputs.
+struct SumOptions {
+  DivisorSplit split;
+  size_t grouped = 1; ///< ranks per block, at least one
+};
+
+/// The whole sum. `Type::Sum` is an integer type only without division.
 template <typename Type>
 void sum(const std::vector<const void *> &inputs, void *output, int64_t count,
-         DivisorSplit split) {
+         const SumOptions &options) {
+  const DivisorSplit &split = options.split;
   using Sum = typename Type::Sum;
   using Stored = typename Type::Stored;
   Sum scale = Sum(1 / split.before); // a power of two: the same as dividing
@@ -150,7 +180,7 @@ void sum(const std::vector<const void *> &inputs, void *output, int64_t count,
   Stored result[kBlock];
   for (int64_t first = 0; first < count; first += kBlock) {
     int64_t length = std::min(kBlock, count - first);
-    sumBlock<Type>(inputs, first, length, scale, block);
+    sumGroups<Type>({inputs, first, length}, options.grouped, scale, block);
     for (int64_t i = 0; i < length; ++i) {
       result[i] = Type::round(block[i]);
     }
@@ -180,33 +210,35 @@ DivisorSplit sfsdp::runtime::splitDivisor(DType type, double divisor) {
 
 void sfsdp::runtime::sumInRankOrder(const std::vector<const void *> &inputs,
                                     void *output, int64_t count, DType type,
-                                    double divisor) {
+                                    double divisor, int64_t grouped) {
   assert(!inputs.empty() && "a group has at least one rank");
   assert((divisor == 1 || !isIntegral(type)) && "integers are not divided");
-  DivisorSplit split = splitDivisor(type, divisor);
+  SumOptions options{splitDivisor(type, divisor),
+                     grouped > 0 ? static_cast<size_t>(grouped)
+                                 : inputs.size()};
   switch (type) {
   case DType::Bool:
-    return sum<Logical>(inputs, output, count, split);
+    return sum<Logical>(inputs, output, count, options);
   case DType::UInt8:
   case DType::Int8:
-    return sum<Native<uint8_t>>(inputs, output, count, split);
+    return sum<Native<uint8_t>>(inputs, output, count, options);
   case DType::Int16:
-    return sum<Native<uint16_t>>(inputs, output, count, split);
+    return sum<Native<uint16_t>>(inputs, output, count, options);
   case DType::Int32:
-    return sum<Native<uint32_t>>(inputs, output, count, split);
+    return sum<Native<uint32_t>>(inputs, output, count, options);
   case DType::Int64:
-    return sum<Native<uint64_t>>(inputs, output, count, split);
+    return sum<Native<uint64_t>>(inputs, output, count, options);
   case DType::Float16:
-    return sum<Half>(inputs, output, count, split);
+    return sum<Half>(inputs, output, count, options);
   case DType::BFloat16:
-    return sum<BFloat>(inputs, output, count, split);
+    return sum<BFloat>(inputs, output, count, options);
   case DType::Float32:
-    return sum<Native<float>>(inputs, output, count, split);
+    return sum<Native<float>>(inputs, output, count, options);
   case DType::Float64:
-    return sum<Native<double>>(inputs, output, count, split);
+    return sum<Native<double>>(inputs, output, count, options);
   case DType::Complex64:
-    return sum<Native<float>>(inputs, output, 2 * count, split);
+    return sum<Native<float>>(inputs, output, 2 * count, options);
   case DType::Complex128:
-    return sum<Native<double>>(inputs, output, 2 * count, split);
+    return sum<Native<double>>(inputs, output, 2 * count, options);
   }
 }

@@ -6,7 +6,9 @@
 //   round(((x[0] / before + x[1] / before) + … + x[n-1] / before)) / after
 //
 // with the additions in rank order, so its bits depend on nothing but the
-// values: not on its position, the length of the buffer or the transport.
+// values: not on its position, the length of the buffer or the transport. With
+// `grouped` = K > 0, blocks of K consecutive ranks are summed first, each in
+// rank order, and then the blocks in theirs.
 //
 //   f32, f64, complex   added in their own precision, part by part
 //   f16, bf16           added in f32, rounded once; the division is computed in
@@ -45,10 +47,12 @@ DivisorSplit splitDivisor(DType type, double divisor);
 
 /// Writes the ordered sum of `count` elements of `inputs` (one pointer per
 /// rank, in rank order, at least one), divided by `divisor`, to `output`.
+/// `grouped`: ranks per block, 0 for a single block.
 /// Pointers need no alignment; `output` may equal one of the inputs but must
 /// not overlap one otherwise. Integers and bool require divisor == 1.
 void sumInRankOrder(const std::vector<const void *> &inputs, void *output,
-                    int64_t count, DType type, double divisor);
+                    int64_t count, DType type, double divisor,
+                    int64_t grouped = 0);
 
 /// Conversions with IEEE rounding to nearest even; bits of the 16-bit type.
 float float16ToFloat(uint16_t bits);

@@ -177,3 +177,23 @@ module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 4>} {
     return
   }
 }
+
+// -----
+
+module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 4>} {
+  func.func @reduce_scatter_c10(%a: tensor<8x3xf32>) {
+    // expected-error@+1 {{expected grouped with order ordered, got order backend}}
+    %r = sfsdp.reduce_scatter %a on ["dp"] order backend grouped 2 : (tensor<8x3xf32>) -> tensor<2x3xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 4>} {
+  func.func @all_reduce_c10(%a: tensor<2x3xf32>) {
+    // expected-error@+1 {{expected grouped with order ordered, got order backend}}
+    %r = sfsdp.all_reduce %a on ["dp"] order backend grouped 2 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    return
+  }
+}

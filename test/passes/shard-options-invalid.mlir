@@ -3,6 +3,13 @@
 // RUN: not simplefsdp-opt %s --sfsdp-shard 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not simplefsdp-opt %s --sfsdp-shard="ranks=1,0" 2>&1 | FileCheck %s --check-prefix=RANKS
 // RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 mode=hybrid_shard" 2>&1 | FileCheck %s --check-prefix=HYBRID
+// RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp_shard:2,dp_replicate:2 mode=hybrid_shard" 2>&1 | FileCheck %s --check-prefix=HYBRID
+// RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp_replicate:2,dp_shard:2 mode=hybrid_shard reduction=grouped:2" 2>&1 | FileCheck %s --check-prefix=HYBRID-GROUPED
+// RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 reduction=grouped:0" 2>&1 | FileCheck %s --check-prefix=GROUPED
+// RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 reduction=tree" 2>&1 | FileCheck %s --check-prefix=ORDER
+// RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 reduction=backend" 2>&1 | FileCheck %s --check-prefix=BACKEND
+// RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 gradient-scale=1/0" 2>&1 | FileCheck %s --check-prefix=SCALE
+// RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 gradient-scale=half" 2>&1 | FileCheck %s --check-prefix=SCALE
 // RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 reduce-dtype=i8" 2>&1 | FileCheck %s --check-prefix=REDUCE
 // RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 keep-replicated=[" 2>&1 | FileCheck %s --check-prefix=PATTERN
 
@@ -10,7 +17,12 @@
 // SIZE: error: option mesh:
 // NONE: error: expected a mesh, got none; give the option mesh=dp:2
 // RANKS: error: option ranks: expected mesh with it
-// HYBRID: error: option mode: hybrid_shard is not built yet, expected replicate or fully_shard
+// HYBRID: error: option mesh: hybrid_shard expects the data axes dp_replicate and dp_shard, in this order, as in mesh=dp_replicate:2,dp_shard:4, got #sfsdp.mesh<
+// HYBRID-GROUPED: error: option reduction: hybrid_shard sums replica by replica, expected auto, ordered, flat or allreduce_first, got 'grouped:2'
+// GROUPED: error: option reduction: expected grouped:K with K ranks per block, got 'grouped:0'
+// ORDER: error: option reduction: expected auto, ordered, flat, grouped:K or allreduce_first, got 'tree'
+// BACKEND: error: option reduction: backend is not built yet
+// SCALE: error: option gradient-scale: expected mean, sum, 1/F with a positive F, or global:NAME of an output, got '{{1/0|half}}'
 // REDUCE: error: option reduce-dtype: expected f16, bf16, f32 or f64, got 'i8'
 // PATTERN: error: option keep-replicated: {{.*}}, got '['
 module {

@@ -54,12 +54,59 @@ def batch_at(batches, index):
     return {name: t[index % t.shape[0]] for name, t in batches.items()}
 
 
-def ordered_mean(tensors):
-    """Sum in list order, then one division, in the tensors' dtype."""
+@dataclass(frozen=True)
+class Reduction:
+    """How gradients of several ranks and micro-batches become one.
+
+    grouped: ranks per block; blocks are summed first, each in rank order.
+    replicas_first: hybrid meshes only: for each place in a replica of `grouped`
+    ranks, sum over the replicas; then over the places.
+    divisor: None for the number of summands.
+    sync: "each" reduces every micro-batch and adds the sums, "last" adds the
+    micro-batches of each rank and reduces once.
+    """
+
+    grouped: int | None = None
+    replicas_first: bool = False
+    divisor: float | None = None
+    sync: str = "each"
+
+
+def ordered_sum(tensors):
+    """The sum in list order, in the tensors' dtype."""
     total = tensors[0]
     for tensor in tensors[1:]:
         total = total + tensor
+    return total
+
+
+def ordered_mean(tensors):
+    """Sum in list order, then one division, in the tensors' dtype."""
+    total = ordered_sum(tensors)
     return total / len(tensors) if len(tensors) > 1 else total
+
+
+def sum_over_ranks(tensors, reduction):
+    """One tensor per rank, summed in the reduction's order."""
+    block = reduction.grouped or len(tensors)
+    if reduction.replicas_first:
+        places = [ordered_sum(tensors[i::block]) for i in range(block)]
+        return ordered_sum(places)
+    starts = range(0, len(tensors), block)
+    return ordered_sum([ordered_sum(tensors[i : i + block]) for i in starts])
+
+
+def reduced(gradients, reduction):
+    """`gradients[micro-batch][rank]` of one parameter as one gradient."""
+    if reduction.sync == "each":
+        sums = [sum_over_ranks(of, reduction) for of in gradients]
+        total = ordered_sum(sums)
+    else:
+        ranks = [ordered_sum(of) for of in zip(*gradients)]
+        total = sum_over_ranks(ranks, reduction)
+    count = len(gradients) * len(gradients[0])
+    divisor = reduction.divisor or count
+    return total / divisor if divisor != 1 else total
 
 
 def train_eager(
@@ -70,35 +117,47 @@ def train_eager(
     lr=1e-3,
     param_dtype=None,
     make_optimizer=adamw,
+    micro_batches=1,
+    reduction=Reduction(),
 ):
     """Trains `model` in place as `ranks` data-parallel ranks would.
 
-    Rank r of step s reads batch s * ranks + r. With one rank this is plain
-    eager training.
+    Micro-batch j of step s reads batch (s * micro_batches + j) * ranks + r on
+    rank r. With one rank and one micro-batch this is plain eager training.
     """
     reading = CastOnRead(model, param_dtype)
     parameters = dict(model.named_parameters())
     optimizer = make_optimizer(list(parameters.values()), lr)
     losses = []
     for step in range(steps):
-        rank_losses, rank_gradients = [], []
-        for rank in range(ranks):
-            optimizer.zero_grad()
-            loss = reading(**batch_at(batches, step * ranks + rank))
-            loss.backward()
-            rank_losses.append(loss.detach())
-            rank_gradients.append({n: p.grad for n, p in parameters.items()})
+        # [micro-batch][rank]
+        step_losses, step_gradients = [], []
+        for micro in range(micro_batches):
+            first = (step * micro_batches + micro) * ranks
+            micro_losses, micro_gradients = [], []
+            for rank in range(ranks):
+                optimizer.zero_grad()
+                loss = reading(**batch_at(batches, first + rank))
+                loss.backward()
+                micro_losses.append(loss.detach())
+                micro_gradients.append(
+                    {n: p.grad for n, p in parameters.items()}
+                )
+            step_losses.append(micro_losses)
+            step_gradients.append(micro_gradients)
         for name, parameter in parameters.items():
-            gradients = [of_rank[name] for of_rank in rank_gradients]
-            parameter.grad = mean_gradient(gradients)
+            gradients = [[g[name] for g in of] for of in step_gradients]
+            # None for a parameter that no path to the loss uses.
+            unused = gradients[0][0] is None
+            parameter.grad = None if unused else reduced(gradients, reduction)
         optimizer.step()
-        losses.append(ordered_mean(rank_losses))
+        losses.append(mean_loss(step_losses))
     return Trained(losses, dump_of(model, losses[-1]))
 
 
-def mean_gradient(gradients):
-    """None for a parameter that no path to the loss uses."""
-    return None if gradients[0] is None else ordered_mean(gradients)
+def mean_loss(losses):
+    """The mean over ranks of each rank's mean over its micro-batches."""
+    return ordered_mean([ordered_mean(of_rank) for of_rank in zip(*losses)])
 
 
 def dump_of(model, loss):

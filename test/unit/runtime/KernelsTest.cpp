@@ -145,6 +145,21 @@ TEST(Kernels, DropoutOfEvaluationKeepsAll) {
   EXPECT_TRUE(stack[1].toTensor().all().item<bool>());
 }
 
+// Five rows over four ranks are 2, 2, 1 and none.
+TEST(Kernels, LocalChunkFollowsTheChunkRule) {
+  at::Tensor full = at::arange(15, at::kFloat).view({5, 3});
+  std::vector<int64_t> owned = {2, 2, 1, 0};
+  for (int64_t rank = 0; rank < 4; ++rank) {
+    Stack stack{full, rank, int64_t(4)};
+    findOwnKernel("sfsdp::local_chunk")->run(stack);
+    at::Tensor chunk = stack.at(0).toTensor();
+    at::Tensor expected = at::zeros({2, 3});
+    expected.narrow(0, 0, owned[rank])
+        .copy_(full.narrow(0, std::min<int64_t>(2 * rank, 5), owned[rank]));
+    EXPECT_TRUE(at::equal(chunk, expected)) << rank;
+  }
+}
+
 TEST(Kernels, UnknownNamesAreNone) {
   EXPECT_EQ(findOwnKernel("sfsdp::lamb"), nullptr);
 }

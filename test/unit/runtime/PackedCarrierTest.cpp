@@ -73,8 +73,8 @@ TEST(PackedCarrier, F56_NamesTheOtherRanksCollective) {
 TEST(PackedCarrier, F56_DifferentSizesAndDivisorsAreFound) {
   std::string expected =
       "op 2: ranks disagree on this collective: rank 0 has all_reduce of 1 "
-      "tensor as call 0, rank 1 has other counts, element types or divisor; "
-      "all ranks must run the same plan";
+      "tensor as call 0, rank 1 has other counts, element types, divisor or "
+      "order; all ranks must run the same plan";
   CollectiveCall usual = callOf(CollectiveKind::AllReduce, 8, 8);
   EXPECT_EQ(
       messagesOf(usual, callOf(CollectiveKind::AllReduce, 32, 32)).front(),

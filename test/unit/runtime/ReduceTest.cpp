@@ -50,6 +50,23 @@ TEST(Reduce, EqualsTheDefinitionForEveryType) {
   }
 }
 
+// In f32 the order of additions shows: 2^24 + 1 is 2^24.
+TEST(Reduce, GroupedSumsBlocksOfRanksFirst) {
+  float big = 16777216, one = 1;
+  std::vector<const void *> inputs = {&big, &one, &one, &one, &one};
+  auto sum = [&](int64_t grouped) {
+    float output = 0;
+    sumInRankOrder(inputs, &output, 1, DType::Float32, 1, grouped);
+    return output - big;
+  };
+  EXPECT_EQ(sum(0), 0); // (((big + 1) + 1) + 1) + 1
+  EXPECT_EQ(sum(1), 0);
+  EXPECT_EQ(sum(2), 4); // ((big + 1) + (1 + 1)) + 1, a tie that rounds up
+  EXPECT_EQ(sum(3), 2); // ((big + 1) + 1) + (1 + 1)
+  EXPECT_EQ(sum(5), 0);
+  EXPECT_EQ(sum(9), 0);
+}
+
 TEST(Reduce, BitsDoNotDependOnPositionOrLength) {
   for (DType type : allTypes()) {
     std::vector<Elements> inputs = randomInputs(type, 3, 1500);
