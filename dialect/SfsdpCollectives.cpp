@@ -53,10 +53,14 @@ static bool equalCollectives(Operation *a, Operation *b) {
   return meaning(a) == meaning(b);
 }
 
+namespace {
+
 /// The group of a collective that is being checked.
 struct Group {
   int64_t size = 1;
 };
+
+} // namespace
 
 /// Constraints 1, 2, 3, 5 and 6 of every collective.
 static FailureOr<Group> verifyMembers(CollectiveOpInterface op) {

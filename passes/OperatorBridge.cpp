@@ -185,7 +185,7 @@ static TensorList takeOperands(ArrayAttr list, OperandRange &operands) {
   TensorList tensors;
   for (Attribute element : list) {
     if (!isa<OperandAttr>(element)) {
-      tensors.push_back(std::nullopt);
+      tensors.emplace_back();
       continue;
     }
     Argument tensor = takeOperand(operands);
@@ -256,10 +256,10 @@ static std::vector<Argument> attentionArguments(AttentionLike op) {
   std::vector<Argument> arguments;
   Value mask = op.getMask();
   for (Value tensor : op->getOperands().drop_back(mask ? 1 : 0)) {
-    arguments.push_back(layoutOf(cast<RankedTensorType>(tensor.getType())));
+    arguments.emplace_back(layoutOf(cast<RankedTensorType>(tensor.getType())));
   }
-  arguments.push_back(0.0);
-  arguments.push_back(op.getCausal());
+  arguments.emplace_back(0.0);
+  arguments.emplace_back(op.getCausal());
   arguments.push_back(
       mask ? Argument(layoutOf(cast<RankedTensorType>(mask.getType())))
            : Argument());

@@ -55,7 +55,8 @@ FailureOr<UpdateRule> mlir::sfsdp::checkRule(ModuleOp module,
                   rule.weightDecay);
   }
   for (double beta : {rule.beta1, rule.beta2}) {
-    if (!(beta >= 0 && beta < 1)) {
+    bool isDecay = beta >= 0 && beta < 1; // false for NaN
+    if (!isDecay) {
       return refuse("betas", "numbers from 0 to below 1", beta);
     }
   }

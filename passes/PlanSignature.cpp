@@ -185,7 +185,7 @@ void TableBuilder::copyBackUpdates() {
     copy.name = "aten::copy_";
     copy.arguments = {plan::ValueRef{target}, plan::ValueRef{result.value}};
     // The argument's own value is what stood there before.
-    tables.values.push_back(plan::Value(tables.values[target]));
+    tables.values.push_back(tables.values[target]);
     plan::ValueId updated = tables.values.size() - 1;
     copy.results = {updated};
     copy.cost.costClass = plan::CostClass::Copy;

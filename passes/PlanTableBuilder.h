@@ -63,7 +63,6 @@ private:
   LogicalResult addWait(WaitOp op);
   void waitFor(Operation *collective, ValueRange outputs);
   void append(decltype(plan::Instruction::action) action, ScopeAttr scope);
-  void setScheduleFacts();
 
   plan::KernelArgument operand(Value value) const;
 

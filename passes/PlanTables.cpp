@@ -70,7 +70,7 @@ LogicalResult TableBuilder::addAten(AtenOp op) {
     plan::Storage &storage = tables.storages[tables.values[id].storage];
     storage.bytes =
         std::max(storage.bytes, storageBytes[result.getResultNumber()]);
-    call.results.push_back(id);
+    call.results.emplace_back(id);
   }
   for (int64_t position : op.getAbsent().value_or(ArrayRef<int64_t>())) {
     call.results.insert(call.results.begin() + position, std::nullopt);
@@ -99,13 +99,13 @@ LogicalResult TableBuilder::addAttention(Operation *op, StringRef name) {
     call.arguments.push_back(operand(op->getOperand(i)));
   }
   call.arguments.push_back(operand(mask));
-  call.arguments.push_back(/*dropout_p=*/0.0);
-  call.arguments.push_back(causal);
+  call.arguments.emplace_back(/*dropout_p=*/0.0);
+  call.arguments.emplace_back(causal);
   call.arguments.push_back(scale
                                ? plan::KernelArgument(scale.getValueAsDouble())
                                : std::monostate());
   for (OpResult result : op->getResults()) {
-    call.results.push_back(
+    call.results.emplace_back(
         addFresh(result, "activation", plan::Region::Private));
   }
   call.cost = costOf(op, schemas);
@@ -139,7 +139,7 @@ LogicalResult TableBuilder::addUpdate(Operation *op) {
   auto tied = cast<InPlaceOpInterface>(op);
   for (OpResult result : op->getResults()) {
     OpOperand &target = tied.getTiedOperand(result.getResultNumber());
-    call.results.push_back(addView(result, target.get(), /*offset=*/0));
+    call.results.emplace_back(addView(result, target.get(), /*offset=*/0));
   }
   call.cost = costOf(op, schemas);
   append(std::move(call), scopeOf(op));
@@ -252,25 +252,53 @@ LogicalResult TableBuilder::addOperation(Operation &op) {
       });
 }
 
-void TableBuilder::setScheduleFacts() {
-  std::vector<plan::Instruction> &instructions =
-      tables.programs.front().instructions;
-  std::vector<int64_t> definedAt(tables.values.size(), -1);
-  std::vector<int64_t> neededAt(tables.storages.size(), instructions.size());
-  for (int64_t i = instructions.size(); i-- > 0;) {
-    auto *call = std::get_if<plan::KernelCall>(&instructions[i].action);
-    auto *start = std::get_if<plan::CollectiveStart>(&instructions[i].action);
-    if (call) {
-      for (const std::optional<plan::ValueId> &result : call->results) {
-        if (result) {
-          definedAt[*result] = i;
-        }
+/// The values that exist once `instruction` has run or, for a collective,
+/// started.
+static std::vector<plan::ValueId>
+definedValues(const plan::Instruction &instruction) {
+  std::vector<plan::ValueId> values;
+  if (auto *call = std::get_if<plan::KernelCall>(&instruction.action)) {
+    for (const std::optional<plan::ValueId> &result : call->results) {
+      if (result) {
+        values.push_back(*result);
       }
     }
-    if (start) {
+  }
+  if (auto *start = std::get_if<plan::CollectiveStart>(&instruction.action)) {
+    for (const plan::CollectiveMemberRef &member : start->members) {
+      values.push_back(member.output);
+    }
+  }
+  return values;
+}
+
+/// A collective is ready after the last definition of what it sends.
+static void setReady(plan::Plan &tables) {
+  std::vector<int64_t> definedAt(tables.values.size(), -1);
+  for (auto [index, instruction] :
+       llvm::enumerate(tables.programs.front().instructions)) {
+    if (auto *start = std::get_if<plan::CollectiveStart>(&instruction.action)) {
+      start->ready = -1;
+      for (const plan::CollectiveMemberRef &member : start->members) {
+        start->ready = std::max(start->ready, definedAt[member.input]);
+      }
+    }
+    for (plan::ValueId value : definedValues(instruction)) {
+      definedAt[value] = index;
+    }
+  }
+}
+
+/// A collective is needed at the first later use of memory that it fills.
+static void setNeeded(plan::Plan &tables) {
+  std::vector<plan::Instruction> &instructions =
+      tables.programs.front().instructions;
+  std::vector<int64_t> neededAt(tables.storages.size(), instructions.size());
+  for (int64_t i = instructions.size(); i-- > 0;) {
+    if (auto *start =
+            std::get_if<plan::CollectiveStart>(&instructions[i].action)) {
       start->needed = instructions.size();
       for (const plan::CollectiveMemberRef &member : start->members) {
-        definedAt[member.output] = i;
         start->needed = std::min(
             start->needed, neededAt[tables.values[member.output].storage]);
       }
@@ -278,14 +306,6 @@ void TableBuilder::setScheduleFacts() {
     for (plan::ValueId value :
          ::sfsdp::analysis::touchedValues(instructions[i])) {
       neededAt[tables.values[value].storage] = i;
-    }
-  }
-  for (plan::Instruction &instruction : instructions) {
-    if (auto *start = std::get_if<plan::CollectiveStart>(&instruction.action)) {
-      start->ready = -1;
-      for (const plan::CollectiveMemberRef &member : start->members) {
-        start->ready = std::max(start->ready, definedAt[member.input]);
-      }
     }
   }
 }
@@ -312,7 +332,8 @@ FailureOr<plan::Plan> TableBuilder::build() {
     }
   }
   copyBackUpdates();
-  setScheduleFacts();
+  setReady(tables);
+  setNeeded(tables);
   return std::move(tables);
 }
 

@@ -219,20 +219,24 @@ private:
     return success();
   }
 
+  bool reads(CollectiveOpInterface start, Value memory) const {
+    return llvm::any_of(start.getMembers(), [&](Value member) {
+      return llvm::any_of(sights.lookup(member), [&](const Sight &sight) {
+        return sight.memory == memory;
+      });
+    });
+  }
+
   LogicalResult checkNotInFlight(Operation *op, Value memory) {
     for (Operation *start : inFlight) {
-      for (Value member : cast<CollectiveOpInterface>(start).getMembers()) {
-        for (const Sight &sight : sights.lookup(member)) {
-          if (sight.memory != memory) {
-            continue;
-          }
-          InFlightDiagnostic error = op->emitOpError()
-                                     << "overwrites " << describe(memory)
-                                     << ", which a collective in flight reads";
-          error.attachNote(start->getLoc()) << "started here";
-          return error;
-        }
+      if (!reads(cast<CollectiveOpInterface>(start), memory)) {
+        continue;
       }
+      InFlightDiagnostic error = op->emitOpError()
+                                 << "overwrites " << describe(memory)
+                                 << ", which a collective in flight reads";
+      error.attachNote(start->getLoc()) << "started here";
+      return error;
     }
     return success();
   }

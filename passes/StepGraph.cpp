@@ -16,19 +16,25 @@ using namespace mlir::sfsdp;
 
 using NodeIds = DenseMap<Operation *, ::sfsdp::analysis::NodeId>;
 
-/// Adds the earlier readers of what `op` overwrites.
-static void addReaders(InPlaceOpInterface op, const NodeIds &ids,
-                       const SharedMemory &memory,
+/// Adds the readers of `value` that have an id.
+static void addReaders(Value value, const NodeIds &ids,
                        std::vector<::sfsdp::analysis::NodeId> &after) {
+  for (Operation *reader : value.getUsers()) {
+    if (auto id = ids.find(reader); id != ids.end()) {
+      after.push_back(id->second);
+    }
+  }
+}
+
+/// Adds the earlier readers of what `op` overwrites: neither `op` nor what
+/// follows it has an id yet.
+static void addEarlierReaders(InPlaceOpInterface op, const NodeIds &ids,
+                              const SharedMemory &memory,
+                              std::vector<::sfsdp::analysis::NodeId> &after) {
   for (OpResult result : op->getResults()) {
     Value tied = op.getTiedOperand(result.getResultNumber()).get();
     for (Value value : memory.sharersOf(tied)) {
-      for (Operation *reader : value.getUsers()) {
-        auto id = ids.find(reader); // those after `op` have no id yet
-        if (id != ids.end() && reader != op) {
-          after.push_back(id->second);
-        }
-      }
+      addReaders(value, ids, after);
     }
   }
 }
@@ -47,7 +53,7 @@ StepGraph mlir::sfsdp::buildStepGraph(func::FuncOp function) {
       }
     }
     if (auto inPlace = dyn_cast<InPlaceOpInterface>(op)) {
-      addReaders(inPlace, ids, memory, node.after);
+      addEarlierReaders(inPlace, ids, memory, node.after);
     }
     llvm::sort(node.after);
     node.after.erase(llvm::unique(node.after), node.after.end());

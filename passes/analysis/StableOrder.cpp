@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <queue>
+#include <ranges>
 #include <utility>
 
 using namespace sfsdp::analysis;
@@ -64,13 +65,13 @@ sfsdp::analysis::stableOrder(std::span<const OrderItem> items) {
     return std::nullopt;
   }
   // Users first, so that a key travels along a whole chain.
-  for (auto item = order->rbegin(); item != order->rend(); ++item) {
-    if (!pulls[*item]) {
+  for (uint32_t item : std::views::reverse(*order)) {
+    if (!pulls[item]) {
       continue;
     }
-    for (uint32_t before : items[*item].after) {
-      if (keys[before] > keys[*item]) {
-        keys[before] = keys[*item];
+    for (uint32_t before : items[item].after) {
+      if (keys[before] > keys[item]) {
+        keys[before] = keys[item];
         pulls[before] = true;
       }
     }

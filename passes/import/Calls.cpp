@@ -49,14 +49,14 @@ struct ArgumentConverter {
     TensorList list;
     for (const std::optional<TensorName> &tensor : tensors) {
       if (!tensor) {
-        list.push_back(std::nullopt);
+        list.emplace_back();
         continue;
       }
       Expected<TensorLayout> layout = layoutOf(*tensor);
       if (!layout) {
         return layout.status();
       }
-      list.push_back(std::move(*layout));
+      list.emplace_back(std::move(*layout));
     }
     return rules::Argument(std::move(list));
   }

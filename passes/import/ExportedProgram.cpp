@@ -118,18 +118,22 @@ static Status readJson(JsonPlace place, NamedArgument &argument) {
   return fields.finish();
 }
 
+namespace {
+
 /// The metadata that says where a node comes from.
 struct Origin {
   Node *node;
 };
 
-static Status readJson(JsonPlace place, Origin &origin) {
+Status readJson(JsonPlace place, Origin &origin) {
   JsonFields fields(place);
   fields.optional("custom", origin.node->custom);
   fields.optional("stack_trace", origin.node->stackTrace);
   fields.optional("nn_module_stack", origin.node->moduleStack);
   return fields.finish();
 }
+
+} // namespace
 
 static Status readJson(JsonPlace place, Node &node) {
   Origin origin{&node};

@@ -160,7 +160,7 @@ struct Program {
 Expected<Program> readProgram(JsonPlace place);
 
 // Found by `runtime::JsonFields`.
-Status readJson(JsonPlace place, TensorName &name);
+Status readJson(JsonPlace place, TensorName &tensor);
 Status readJson(JsonPlace place, Argument &argument);
 Status readJson(JsonPlace place, InputSpec &spec);
 Status readJson(JsonPlace place, OutputSpec &spec);

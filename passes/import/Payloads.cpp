@@ -26,6 +26,8 @@ static int64_t numberOf(const Argument &size) {
   return value ? *value : 1;
 }
 
+namespace {
+
 /// The member `tensor_meta` of a payload; null for an object.
 struct PayloadShape {
   std::vector<Argument> sizes;
@@ -33,13 +35,15 @@ struct PayloadShape {
   Argument offset = int64_t{0};
 };
 
-static Status readJson(JsonPlace place, PayloadShape &shape) {
+Status readJson(JsonPlace place, PayloadShape &shape) {
   JsonFields fields(place);
   fields.required("sizes", shape.sizes);
   fields.optional("strides", shape.strides);
   fields.optional("storage_offset", shape.offset);
   return fields.finish();
 }
+
+} // namespace
 
 static Status readJson(JsonPlace place, Payload &payload) {
   std::optional<PayloadShape> shape;

@@ -69,7 +69,7 @@ Results attentionBackward(const OperatorCall &call) {
   ResultLayouts results;
   for (size_t index : {1, 2, 3}) {
     const TensorLayout &factor = call.tensor(index);
-    results.push_back(freshSwapped(factor.dtype, factor.sizes));
+    results.emplace_back(freshSwapped(factor.dtype, factor.sizes));
   }
   return results;
 }

@@ -149,7 +149,9 @@ Results range(const OperatorCall &call, std::optional<size_t> startIndex,
   start = startIndex ? *call.number(*startIndex) : start;
   step = stepIndex ? *call.number(*stepIndex) : step;
   double count = std::ceil((end - start) / step);
-  if (step == 0 || !(count >= 0 && count <= static_cast<double>(kMaxRange))) {
+  // A NaN is no count.
+  bool isCount = count >= 0 && count <= static_cast<double>(kMaxRange);
+  if (step == 0 || !isCount) {
     return refuse(call, "expected a step from start to end, got " +
                             std::to_string(start) + ", " + std::to_string(end) +
                             ", " + std::to_string(step));

@@ -292,13 +292,12 @@ elementwiseLayout(DType dtype, const std::vector<TensorLayout> &operands) {
     sizes = std::move(*both);
   }
   TensorLayout result = {dtype, sizes, {}};
-  if (!allHaveSizes(operands, sizes)) {
-    result.strides = orderedStrides(operands, sizes);
-  } else if (allContiguousIn(operands, MemoryFormat::Contiguous)) {
+  bool whole = allHaveSizes(operands, sizes);
+  if (whole && allContiguousIn(operands, MemoryFormat::Contiguous)) {
     result.strides = contiguousStrides(sizes);
-  } else if (allContiguousIn(operands, MemoryFormat::ChannelsLast)) {
+  } else if (whole && allContiguousIn(operands, MemoryFormat::ChannelsLast)) {
     result.strides = *stridesIn(MemoryFormat::ChannelsLast, sizes);
-  } else if (allDenseAlike(operands)) {
+  } else if (whole && allDenseAlike(operands)) {
     result.strides = operands.front().strides;
   } else {
     result.strides = orderedStrides(operands, sizes);

@@ -166,7 +166,7 @@ Results functionalBatchNorm(const OperatorCall &call) {
   }
   for (size_t index : {3, 4}) {
     const TensorLayout &running = call.tensor(index);
-    results->push_back(fresh(emptyLike(running, running.dtype)));
+    results->emplace_back(fresh(emptyLike(running, running.dtype)));
   }
   return results;
 }

@@ -86,7 +86,7 @@ ResultLayouts consecutiveWindows(const TensorLayout &self, size_t dim,
   ResultLayouts results;
   int64_t start = 0;
   for (int64_t size : sizes) {
-    results.push_back(window(self, dim, start, size));
+    results.emplace_back(window(self, dim, start, size));
     start += size;
   }
   return results;
