@@ -16,7 +16,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <set>
+#include <span>
 
 using namespace sfsdp::runtime;
 
@@ -109,6 +111,8 @@ private:
 
   Status bind();
   Status checkIds() const;
+  Status checkIds(const InputSpec &input,
+                  const SafetensorsTensor &tensor) const;
 
   Safetensors file;
   std::vector<InputSpec> inputs;
@@ -155,35 +159,55 @@ Status TensorBatches::bind() {
   return batchCount > 0 ? Status() : Status::error("holds no batch");
 }
 
+bool holdsIds(const InputSpec &input) {
+  return input.vocabulary &&
+         (input.dtype == DType::Int64 || input.dtype == DType::Int32);
+}
+
+/// The first of the ids in `batch` that `input` cannot hold.
+std::optional<int64_t> findOutside(const InputSpec &input,
+                                   std::span<const std::byte> batch) {
+  size_t width = byteSize(input.dtype);
+  for (size_t at = 0; at < batch.size(); at += width) {
+    int64_t id = 0;
+    std::memcpy(&id, &batch[at], width);
+    if (width == 4) {
+      id = static_cast<int32_t>(id);
+    }
+    if (id < 0 || id >= *input.vocabulary) {
+      return id;
+    }
+  }
+  return std::nullopt;
+}
+
 /// Reads every id once.
 Status TensorBatches::checkIds() const {
-  for (size_t input = 0; input < inputs.size(); ++input) {
-    const InputSpec &spec = inputs[input];
-    if (!spec.vocabulary ||
-        (spec.dtype != DType::Int64 && spec.dtype != DType::Int32)) {
+  for (size_t index = 0; index < inputs.size(); ++index) {
+    if (!holdsIds(inputs[index])) {
       continue;
     }
-    int64_t width = byteSize(spec.dtype);
-    std::vector<std::byte> batch(
-        static_cast<size_t>(*contiguousBytes(spec.shape, spec.dtype)));
-    for (int64_t index = 0; index < batchCount; ++index) {
-      if (Status status =
-              file.readRows(*tensors[input], index, index + 1, batch);
-          !status.ok()) {
-        return status;
-      }
-      for (size_t at = 0; at < batch.size(); at += width) {
-        int64_t id = 0;
-        std::memcpy(&id, &batch[at], width);
-        if (width == 4) {
-          id = static_cast<int32_t>(id);
-        }
-        if (id < 0 || id >= *spec.vocabulary) {
-          return outsideVocabulary(id, *spec.vocabulary,
-                                   "batch " + std::to_string(index) +
-                                       " of input '" + spec.name + "'");
-        }
-      }
+    if (Status status = checkIds(inputs[index], *tensors[index]);
+        !status.ok()) {
+      return status;
+    }
+  }
+  return Status();
+}
+
+Status TensorBatches::checkIds(const InputSpec &input,
+                               const SafetensorsTensor &tensor) const {
+  std::vector<std::byte> batch(
+      static_cast<size_t>(*contiguousBytes(input.shape, input.dtype)));
+  for (int64_t index = 0; index < batchCount; ++index) {
+    if (Status status = file.readRows(tensor, index, index + 1, batch);
+        !status.ok()) {
+      return status;
+    }
+    if (std::optional<int64_t> id = findOutside(input, batch)) {
+      return outsideVocabulary(*id, *input.vocabulary,
+                               "batch " + std::to_string(index) +
+                                   " of input '" + input.name + "'");
     }
   }
   return Status();

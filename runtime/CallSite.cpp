@@ -98,72 +98,71 @@ std::optional<c10::IValue> numberAsTensor(const KernelArgument &argument) {
   return std::nullopt;
 }
 
-/// `argument` as a value of `type`; nothing when it does not fit.
+/// Makes a value of `type` from an argument; nothing when it does not fit.
+struct ConstantMaker {
+  using Kind = c10::TypeKind;
+  using Made = std::optional<c10::IValue>;
+
+  const c10::Type &type;
+
+  Made operator()(bool flag) const {
+    return when(is(Kind::BoolType) || is(Kind::NumberType), flag);
+  }
+  Made operator()(int64_t number) const {
+    return takesInt() ? Made(c10::IValue(number))
+                      : when(takesFloat(), static_cast<double>(number));
+  }
+  Made operator()(double number) const { return when(takesFloat(), number); }
+  Made operator()(const std::string &text) const {
+    return when(is(Kind::StringType), text);
+  }
+  Made operator()(const std::vector<bool> &flags) const {
+    return when(isListOf(type, Kind::BoolType), listValue<bool>(flags));
+  }
+  Made operator()(const std::vector<int64_t> &numbers) const {
+    return takesInts()
+               ? Made(listValue<int64_t>(numbers))
+               : (*this)(std::vector<double>(numbers.begin(), numbers.end()));
+  }
+  Made operator()(const std::vector<double> &numbers) const {
+    return when(isListOf(type, Kind::FloatType), listValue<double>(numbers));
+  }
+  Made operator()(DType element) const {
+    return when(takesInt(), torchCodeOf(element));
+  }
+  Made operator()(MemoryFormat format) const {
+    return when(takesInt(), codeOf(format));
+  }
+  Made operator()(TensorLayoutKind) const {
+    return when(takesInt(), static_cast<int64_t>(c10::Layout::Strided));
+  }
+  Made operator()(DeviceArgument) const {
+    return when(is(Kind::DeviceObjType), c10::Device(c10::DeviceType::CPU));
+  }
+  /// None, tensors and host scalars are no constants.
+  Made operator()(const auto &) const { return std::nullopt; }
+
+private:
+  static Made when(bool fits, c10::IValue value) {
+    return fits ? Made(std::move(value)) : std::nullopt;
+  }
+  bool is(Kind kind) const { return type.kind() == kind; }
+  bool takesInt() const {
+    return is(Kind::IntType) || is(Kind::SymIntType) || is(Kind::NumberType);
+  }
+  bool takesFloat() const {
+    return is(Kind::FloatType) || is(Kind::NumberType);
+  }
+  bool takesInts() const {
+    return isListOf(type, Kind::IntType) || isListOf(type, Kind::SymIntType);
+  }
+};
+
 std::optional<c10::IValue> constantValue(const KernelArgument &argument,
                                          const c10::Type &type) {
-  using Kind = c10::TypeKind;
-  Kind kind = type.kind();
-  if (kind == Kind::TensorType) {
-    return numberAsTensor(argument);
-  }
-  bool takesInt = kind == Kind::IntType || kind == Kind::SymIntType ||
-                  kind == Kind::NumberType;
-  bool takesFloat = kind == Kind::FloatType || kind == Kind::NumberType;
-  bool takesInts =
-      isListOf(type, Kind::IntType) || isListOf(type, Kind::SymIntType);
-  if (const auto *flag = std::get_if<bool>(&argument)) {
-    if (kind == Kind::BoolType || kind == Kind::NumberType) {
-      return c10::IValue(*flag);
-    }
-  }
-  if (const auto *number = std::get_if<int64_t>(&argument)) {
-    if (takesInt) {
-      return c10::IValue(*number);
-    }
-    if (takesFloat) {
-      return c10::IValue(static_cast<double>(*number));
-    }
-  }
-  if (const auto *number = std::get_if<double>(&argument);
-      number && takesFloat) {
-    return c10::IValue(*number);
-  }
-  if (const auto *text = std::get_if<std::string>(&argument);
-      text && kind == Kind::StringType) {
-    return c10::IValue(*text);
-  }
-  if (const auto *flags = std::get_if<std::vector<bool>>(&argument);
-      flags && isListOf(type, Kind::BoolType)) {
-    return listValue<bool>(*flags);
-  }
-  if (const auto *numbers = std::get_if<std::vector<int64_t>>(&argument)) {
-    if (takesInts) {
-      return listValue<int64_t>(*numbers);
-    }
-    if (isListOf(type, Kind::FloatType)) {
-      return listValue<double>({numbers->begin(), numbers->end()});
-    }
-  }
-  if (const auto *numbers = std::get_if<std::vector<double>>(&argument);
-      numbers && isListOf(type, Kind::FloatType)) {
-    return listValue<double>(*numbers);
-  }
-  if (const auto *element = std::get_if<DType>(&argument);
-      element && takesInt) {
-    return c10::IValue(torchCodeOf(*element));
-  }
-  if (const auto *format = std::get_if<MemoryFormat>(&argument);
-      format && takesInt) {
-    return c10::IValue(codeOf(*format));
-  }
-  if (std::holds_alternative<TensorLayoutKind>(argument) && takesInt) {
-    return c10::IValue(static_cast<int64_t>(c10::Layout::Strided));
-  }
-  if (std::holds_alternative<DeviceArgument>(argument) &&
-      kind == Kind::DeviceObjType) {
-    return c10::IValue(c10::Device(c10::DeviceType::CPU));
-  }
-  return std::nullopt;
+  return type.kind() == c10::TypeKind::TensorType
+             ? numberAsTensor(argument)
+             : std::visit(ConstantMaker{type}, argument);
 }
 
 Status mismatch(const KernelArgument &argument, const c10::Argument &formal) {

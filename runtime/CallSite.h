@@ -37,7 +37,7 @@ public:
   void seedGenerator(RandomUse use) const;
 
   /// Writes this step's host scalars into the template.
-  void setScalars(const std::vector<double> &scalars);
+  void setScalars(const std::vector<double> &values);
 
   /// Calls the kernel on `values` (by ValueId) and stores its results there.
   /// `stack` is scratch memory. Throws c10::Error.

@@ -84,6 +84,7 @@ struct Executor::Program {
   void start(int64_t step, CollectiveSite &site);
   void wait(int64_t step, CollectiveSite &site);
   void release(StorageId storage);
+  void compareArguments(LayoutCheck &check);
   void compare(LayoutCheck &check);
   std::string where(int64_t step) const;
 
@@ -289,6 +290,13 @@ void Executor::Program::runInstruction(int64_t step, const Step &instruction) {
   }
 }
 
+void Executor::Program::compareArguments(LayoutCheck &check) {
+  for (const Argument &argument : plan.arguments) {
+    Status status = check.see(argument.value, values[argument.value]);
+    TORCH_CHECK(status.ok(), status.message());
+  }
+}
+
 /// Compares what the instruction `now` has made with the plan.
 void Executor::Program::compare(LayoutCheck &check) {
   const auto &action = instructions()[now].action;
@@ -349,11 +357,7 @@ Status Executor::Program::runStep(int64_t step, double lr) {
     }
     std::optional<LayoutCheck> check;
     if (!checked) {
-      check.emplace(plan);
-      for (const Argument &argument : plan.arguments) {
-        Status status = check->see(argument.value, values[argument.value]);
-        TORCH_CHECK(status.ok(), status.message());
-      }
+      compareArguments(check.emplace(plan));
     }
     runInstructions(step, check ? &*check : nullptr);
     checked = true;

@@ -91,7 +91,7 @@ Status checkDistinctFiles(const RunOptions &options) {
   for (const std::string &path : options.weights) {
     files.emplace_back("--weights", path);
   }
-  for (File output :
+  for (const File &output :
        {File("--metrics", options.metrics), File("--trace", options.trace),
         File("--report", options.report), File("--dump", options.dump),
         File("--save-weights", options.saveWeights)}) {

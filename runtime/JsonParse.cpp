@@ -69,6 +69,8 @@ public:
   std::string problem;  ///< empty while there is none
   size_t problemAt = 0; ///< bytes read when it showed
 
+  // Names that the parser calls.
+  // NOLINTBEGIN(readability-identifier-naming)
   bool null() { return put(Json()); }
   bool boolean(bool value) { return put(Json(value)); }
   bool number_integer(int64_t value) { return put(Json(value)); }
@@ -120,6 +122,7 @@ public:
     }
     return fail(std::string(message), position);
   }
+  // NOLINTEND(readability-identifier-naming)
 
 private:
   bool fail(std::string message, size_t at) {

@@ -90,12 +90,7 @@ private:
 };
 
 bool Supervisor::anyAlive() const {
-  for (pid_t rank : ranks) {
-    if (rank != 0) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(ranks, [](pid_t rank) { return rank != 0; });
 }
 
 void Supervisor::send(int signal) const {

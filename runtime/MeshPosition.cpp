@@ -10,6 +10,7 @@
 #include "runtime/MeshPosition.h"
 
 #include <algorithm>
+#include <ranges>
 
 using namespace sfsdp::runtime;
 
@@ -26,13 +27,16 @@ MeshPosition::MeshPosition(const Mesh &mesh, int64_t rank)
   }
 }
 
+std::optional<size_t> MeshPosition::axisNamed(std::string_view name) const {
+  auto axis = std::ranges::find(mesh.axes, name, &MeshAxis::name);
+  return axis == mesh.axes.end()
+             ? std::nullopt
+             : std::optional<size_t>(axis - mesh.axes.begin());
+}
+
 int64_t MeshPosition::coordinate(std::string_view name) const {
-  for (size_t axis = 0; axis < mesh.axes.size(); ++axis) {
-    if (mesh.axes[axis].name == name) {
-      return coordinates[axis];
-    }
-  }
-  return 0;
+  std::optional<size_t> axis = axisNamed(name);
+  return axis ? coordinates[*axis] : 0;
 }
 
 int64_t MeshPosition::indexOn(const std::vector<std::string> &axes) const {
@@ -66,12 +70,10 @@ MeshPosition::groupOn(const std::vector<std::string> &axes) const {
   for (int64_t member = 0; member < size; ++member) {
     std::vector<int64_t> place = coordinates;
     int64_t rest = member;
-    for (size_t position = axes.size(); position-- > 0;) {
-      for (size_t axis = 0; axis < mesh.axes.size(); ++axis) {
-        if (mesh.axes[axis].name == axes[position]) {
-          place[axis] = rest % mesh.axes[axis].size;
-          rest /= mesh.axes[axis].size;
-        }
+    for (const std::string &name : std::views::reverse(axes)) {
+      if (std::optional<size_t> axis = axisNamed(name)) {
+        place[*axis] = rest % mesh.axes[*axis].size;
+        rest /= mesh.axes[*axis].size;
       }
     }
     group.push_back(static_cast<int>(rankAt(place)));

@@ -13,6 +13,8 @@
 
 #include "runtime/Plan.h"
 
+#include <optional>
+
 namespace sfsdp::runtime {
 
 class MeshPosition {
@@ -22,8 +24,8 @@ public:
 
   int64_t rank() const { return ownRank; }
 
-  /// This rank's index on `axis`; 0 for an axis that the mesh does not have.
-  int64_t coordinate(std::string_view axis) const;
+  /// This rank's index on axis `name`; 0 if the mesh does not have it.
+  int64_t coordinate(std::string_view name) const;
 
   /// This rank's row-major index among the positions of `axes`, outermost
   /// first, and how many positions those have.
@@ -35,6 +37,7 @@ public:
   std::vector<int> groupOn(const std::vector<std::string> &axes) const;
 
 private:
+  std::optional<size_t> axisNamed(std::string_view name) const;
   int64_t rankAt(const std::vector<int64_t> &coordinates) const;
 
   Mesh mesh;

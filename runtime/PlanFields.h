@@ -76,10 +76,10 @@ inline Status readJson(JsonPlace place, const Counts &counts) {
   if (Status status = readJson(place, counts.out); !status.ok()) {
     return status;
   }
-  for (size_t index = 0; index < counts.out.size(); ++index) {
-    if (counts.out[index] < 0) {
+  for (int64_t count : counts.out) {
+    if (count < 0) {
       return place.error("expected numbers of at least 0, got " +
-                         std::to_string(counts.out[index]));
+                         std::to_string(count));
     }
   }
   return Status();

@@ -118,7 +118,7 @@ private:
   Status checkEnd() const;
   Status checkResult(size_t index) const;
   Status checkStorageEnd(StorageId id) const;
-  Status checkSchedule(Position start) const;
+  Status checkSchedule(Position position) const;
 
   StorageId storageOf(ValueId id) const { return plan.values[id].storage; }
 
@@ -137,16 +137,15 @@ private:
 template <typename Visit>
 Status forEachOperand(const KernelCall &kernel, Visit visit) {
   for (const KernelArgument &argument : kernel.arguments) {
+    std::vector<std::optional<ValueId>> ids;
     if (const auto *value = std::get_if<ValueRef>(&argument)) {
-      if (Status status = visit(value->id); !status.ok()) {
-        return status;
-      }
+      ids = {value->id};
+    } else if (const auto *list = std::get_if<ValueRefs>(&argument)) {
+      ids = list->ids;
     }
-    if (const auto *list = std::get_if<ValueRefs>(&argument)) {
-      for (std::optional<ValueId> id : list->ids) {
-        if (Status status = id ? visit(*id) : Status(); !status.ok()) {
-          return status;
-        }
+    for (std::optional<ValueId> id : ids) {
+      if (Status status = id ? visit(*id) : Status(); !status.ok()) {
+        return status;
       }
     }
   }

@@ -13,6 +13,7 @@
 #include "runtime/PlanNames.h"
 #include "runtime/TensorBytes.h"
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 
@@ -53,12 +54,8 @@ Status checkMesh(const Mesh &mesh) {
 }
 
 bool hasAxis(const Mesh &mesh, const std::string &name) {
-  for (const MeshAxis &axis : mesh.axes) {
-    if (axis.name == name) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(
+      mesh.axes, [&](const MeshAxis &axis) { return axis.name == name; });
 }
 
 Status unknownAxis(const std::string &where, const std::string &axis) {

@@ -113,8 +113,8 @@ Status sfsdp::runtime::checkCall(const CollectiveCall &call, int groupSize) {
     return Status::error("expected at least one member, got none")
         .within(where);
   }
-  if (isReduction(call.kind) &&
-      !(std::isfinite(call.divisor) && call.divisor > 0)) {
+  bool isDivisor = std::isfinite(call.divisor) && call.divisor > 0;
+  if (isReduction(call.kind) && !isDivisor) {
     return Status::error("expected a finite divisor above zero, got " +
                          std::to_string(call.divisor))
         .within(where);

@@ -83,7 +83,7 @@ sfsdp::runtime::localGroupMakers(int ranks, std::chrono::milliseconds timeout) {
   auto ends = std::make_shared<Ends>();
   std::vector<GroupMaker> makers;
   for (int rank = 0; rank < ranks; ++rank) {
-    makers.push_back(
+    makers.emplace_back(
         [=](const std::string &name, const std::vector<int> &members)
             -> Expected<std::unique_ptr<ProcessGroup>> {
           std::lock_guard lock(ends->mutex);

@@ -14,6 +14,7 @@
 #include "runtime/Reduce.h"
 #include "runtime/TensorBytes.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -134,12 +135,9 @@ Status ReferenceCheck::State::checkPlans() const {
                          std::to_string(other.header.mesh.size()));
   }
   auto hasGradients = [](const Plan &each) {
-    for (const Result &result : each.results) {
-      if (result.role == Role::Gradient) {
-        return true;
-      }
-    }
-    return false;
+    return std::ranges::any_of(each.results, [](const Result &result) {
+      return result.role == Role::Gradient;
+    });
   };
   for (const auto &[each, path] :
        {std::pair(&plan, &job.options.plan),

@@ -85,7 +85,7 @@ std::string curve(const std::vector<double> &values, const char *unit) {
          "<polyline fill=\"none\" stroke=\"#4c78a8\" stroke-width=\"2\" "
          "points=\"" +
          points + "\"/>" +
-         format("<text x=\"0\" y=\"-6\">%.6g %s</text>", most, unit) +
+         format(R"(<text x="0" y="-6">%.6g %s</text>)", most, unit) +
          format("<text x=\"0\" y=\"%.0f\">%.6g %s</text></svg>\n",
                 kCurveHeight + 16, least, unit);
 }
@@ -113,7 +113,7 @@ std::string timeline(const std::vector<Span> &spans) {
   for (auto &[track, number] : rows) {
     number = row++;
     text +=
-        format("<text x=\"0\" y=\"%.0f\">rank %lld %s</text>",
+        format(R"(<text x="0" y="%.0f">rank %lld %s</text>)",
                static_cast<double>(number) * kTrackHeight + 14,
                static_cast<long long>(track.first),
                escaped(std::string_view(track.second).substr(0, 40)).c_str());

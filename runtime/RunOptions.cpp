@@ -194,7 +194,7 @@ constexpr std::string_view kNotBuilt[] = {
     "--profile", "--eval-plan", "--eval-data",  "--eval-every"};
 
 const Option *find(std::string_view name) {
-  auto option =
+  const auto *option =
       std::find_if(std::begin(kOptions), std::end(kOptions),
                    [&](const Option &each) { return each.name == name; });
   return option == std::end(kOptions) ? nullptr : option;

@@ -68,7 +68,7 @@ private:
   Safetensors() = default;
 
   static Expected<Safetensors> openFile(const std::string &path);
-  static Expected<Safetensors> openFolder(const std::string &path);
+  static Expected<Safetensors> openFolder(const std::string &folder);
   Status addFile(const std::string &path);
   void index();
 
