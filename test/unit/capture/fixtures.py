@@ -11,6 +11,7 @@ import os
 import pathlib
 import sys
 import tempfile
+import types
 import unittest
 import warnings
 
@@ -143,10 +144,14 @@ class CaptureTest(unittest.TestCase):
 
     @contextlib.contextmanager
     def refused(self, *parts):
-        """Expects a CaptureError with all ``parts``, and no file."""
+        """Expects a CaptureError with all ``parts``, and no file.
+
+        Yields an object whose ``text`` is the message afterwards.
+        """
+        refusal = types.SimpleNamespace(text="")
         with self.assertRaises(CaptureError) as caught:
-            yield
-        message = str(caught.exception)
+            yield refusal
+        message = refusal.text = str(caught.exception)
         for part in parts:
             self.assertIn(part, message)
         self.assertNotIn("\n", message)

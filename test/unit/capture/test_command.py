@@ -49,9 +49,9 @@ class CommandTest(CaptureTest):
             code = main([*arguments, "-o", self.path])
         return code, out.getvalue(), err.getvalue()
 
-    def assert_fails(self, arguments, *parts):
-        code, out, err = self.run_main(*arguments)
-        self.assertEqual((code, out), (1, ""))
+    def assert_fails(self, arguments, *parts, code=1):
+        got, out, err = self.run_main(*arguments)
+        self.assertEqual((got, out), (code, ""))
         self.assertTrue(err.startswith("error: "), err)
         self.assertEqual(err.count("\n"), 1, err)
         for part in parts:
@@ -88,20 +88,34 @@ class BuiltIn(CommandTest):
     def test_refusals(self):
         for arguments, parts in (
             (["bert"], ["unknown model 'bert'", "llama, mlp"]),
+            (
+                ["my_model.py"],
+                ["'my_model.py' names no function", "my_model.py:FUNCTION"],
+            ),
+            (["my_model.py:"], ["'my_model.py:' names no function"]),
+            ([":build"], ["':build' names no function"]),
             (["llama", "--size", "9b"], ["size '9b'", "tiny, small, 1b"]),
             (["llama", "--size", "8b"], ["--fake"]),
             (["mlp", "--seq", "8"], ["model 'mlp' has no --seq"]),
             (["llama", "--batch", "0"], ["--batch must be at least 1"]),
         ):
             with self.subTest(arguments=arguments):
-                self.assert_fails(arguments, *parts)
+                self.assert_fails(arguments, *parts, code=2)
 
     def test_wrong_usage(self):
-        with contextlib.redirect_stderr(io.StringIO()):
-            for arguments in (["mlp"], ["mlp", "-o", "x", "--param-dtype=f8"]):
+        for arguments, part in (
+            (["mlp"], "required: -o"),
+            (["mlp", "-o", "x", "--param-dtype=f8"], "'f8'"),
+            (["mlp", "-o", "x", "--speed=high"], "--speed=high"),
+            (["mlp", "-o", "x", "--batch=many"], "'many'"),
+        ):
+            err = io.StringIO()
+            with self.subTest(part=part), contextlib.redirect_stderr(err):
                 with self.assertRaises(SystemExit) as caught:
                     main(arguments)
                 self.assertEqual(caught.exception.code, 2)
+                self.assertRegex(err.getvalue(), "^error: .*; see --help\n$")
+                self.assertIn(part, err.getvalue())
 
 
 class UserModel(CommandTest):
@@ -128,7 +142,6 @@ class UserModel(CommandTest):
         for arguments, parts in (
             ([f"{self.source}:nothing"], ["no function 'nothing'"]),
             ([f"{self.source}:wrong"], ["(model, example_inputs)", "Net"]),
-            ([f"{self.source}:net", "--seq", "3"], ["no parameter 'seq'"]),
             ([f"{self.source}:broken"], ["module 'linear' at nets.py:11"]),
             (["nowhere.py:net"], ["nowhere.py: no such file"]),
             (["no_such_module:net"], ["No module named 'no_such_module'"]),
@@ -139,6 +152,10 @@ class UserModel(CommandTest):
         ):
             with self.subTest(arguments=arguments):
                 self.assert_fails(arguments, *parts)
+
+    def test_option_that_the_function_lacks(self):
+        arguments = [f"{self.source}:net", "--seq", "3"]
+        self.assert_fails(arguments, "no parameter 'seq'", code=2)
 
 
 class Process(CommandTest):
@@ -152,7 +169,7 @@ class Process(CommandTest):
             text=True,
             check=False,
         )
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertEqual(result.stdout, "")
         self.assertTrue(result.stderr.startswith("error: unknown model"))
         self.assertNotIn("Traceback", result.stderr)

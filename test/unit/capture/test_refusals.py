@@ -6,6 +6,7 @@
 """What can't be captured is refused by name."""
 
 import contextlib
+import inspect
 import io
 import unittest
 
@@ -79,7 +80,21 @@ class DynamicShapes(CaptureTest):
 
 class Choice(nn.Module):
     def forward(self, x):
-        return x if x.sum() > 0 else -x
+        if x.sum() > 0:
+            return x
+        return -x
+
+
+NO_NUMBERS = "no int(), float(), .item()"
+# What PyTorch says of its own symbols.
+JARGON = r"(?i)guard|hint|symbol|expression|\b(u|zuf)\d"
+
+
+def line_of(owner, text):
+    """``file:line`` of the first source line of ``owner`` with ``text``."""
+    lines, first = inspect.getsourcelines(owner)
+    offset = next(i for i, line in enumerate(lines) if text in line)
+    return f"test_refusals.py:{first + offset}"
 
 
 class ValuesDecide(CaptureTest):
@@ -95,10 +110,27 @@ class ValuesDecide(CaptureTest):
         printed = io.StringIO()
         with contextlib.redirect_stderr(printed):
             with self.refused(
-                "module 'choice' at test_refusals.py:", "control flow"
-            ):
+                f"module 'choice' at {line_of(Choice, 'if x')}: control flow",
+                "torch.where",
+                f"({NO_NUMBERS}), or decide outside of forward",
+            ) as message:
                 self.capture(Flow(), (batch(),))
         self.assertEqual(printed.getvalue(), "")
+        self.assertNotRegex(message.text, JARGON)
+
+    def test_numbers_of_python(self):
+        class Number(Pair):
+            def middle(self, x):
+                return x * self.kind(x.sum())
+
+        for kind in (int, float, bool):
+            model = Number()
+            model.kind = kind
+            place = f"module 'Number' at {line_of(Number, 'self.kind(')}:"
+            with self.subTest(kind=kind):
+                with self.refused(place, NO_NUMBERS) as message:
+                    self.capture(model, (batch(),))
+                self.assertNotRegex(message.text, JARGON)
 
     def test_number_from_a_tensor(self):
         class Item(Pair):

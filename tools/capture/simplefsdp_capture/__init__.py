@@ -16,10 +16,11 @@ if torch.torch_version.TorchVersion(torch.__version__) < (2, 11):
         f"simplefsdp_capture needs torch 2.11 or later, got {torch.__version__}"
     )
 
-from .batches import load_weights, write_batches
+from .batches import write_batches
 from .capture import capture
 from .errors import CaptureError
 from .fake import fake_weights, real_tensors
+from .weights import load_weights
 
 __all__ = [
     "CaptureError",

@@ -1,24 +1,22 @@
-# ===- batches.py - Data and weights as safetensors ------------------------===#
+# ===- batches.py - Data as safetensors ------------------------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # The runtime reads one tensor per parameter of forward, with one more leading
-# dimension for the batch; it writes weights under the model's own names.
-# Batches are streamed into the file, so memory holds one at a time.
+# dimension for the batch. Batches are streamed into the file, so memory holds
+# one at a time.
 # Tested by test/unit/capture/test_batches.py.
-"""Data for the runtime and weights from it, both as safetensors."""
+"""Data for the runtime, as safetensors."""
 
 import json
-import os
 import struct
 from collections.abc import Mapping
 
 import torch
 import torch.utils._pytree as pytree
-from safetensors import SafetensorError, safe_open
 
 from .archive import written_atomically
 from .errors import CaptureError
-from .names import key_text, read_state
+from .names import key_text
 
 _SAFETENSORS_DTYPES = {
     torch.float64: "F64",
@@ -32,7 +30,6 @@ _SAFETENSORS_DTYPES = {
     torch.uint8: "U8",
     torch.bool: "BOOL",
 }
-_INDEX = "model.safetensors.index.json"
 
 
 def write_batches(loader, path, steps, names=None):
@@ -142,73 +139,3 @@ def _check_same(first, batch, step):
 
 def _bytes(tensor):
     return tensor.flatten().view(torch.uint8).numpy().tobytes()
-
-
-@torch.no_grad()
-def load_weights(model, path):
-    """Copies the weights in ``path`` into ``model``, in place.
-
-    ``path`` is a safetensors file or a folder of them with an index, with
-    the names of ``model.named_parameters()``; a tied parameter may have any
-    one of its names. Buffers are copied when the file has them. A missing or
-    unknown name, or another shape or dtype, is a CaptureError, and then no
-    weight has changed.
-    """
-    state = read_state(model)
-    targets = {**state.parameters, **state.buffers}
-    loaded = {}
-    for file in _files(path):
-        try:
-            with safe_open(file, framework="pt") as tensors:
-                for name in tensors.keys():
-                    fqn = state.aliases.get(name, name)
-                    loaded[fqn] = _fitting(
-                        name, tensors.get_tensor(name), targets.get(fqn), file
-                    )
-        except SafetensorError as error:
-            raise CaptureError(
-                f"{file} is no safetensors file ({error}); pass what "
-                "simplefsdp-run --save-weights wrote"
-            ) from error
-    missing = [fqn for fqn in state.parameters if fqn not in loaded]
-    if missing:
-        raise CaptureError(
-            f"{path} lacks {len(missing)} of {len(state.parameters)} "
-            f"parameters, first '{missing[0]}'"
-        )
-    for fqn, tensor in loaded.items():
-        targets[fqn].copy_(tensor)
-
-
-def _fitting(name, tensor, target, file):
-    if target is None:
-        raise CaptureError(
-            f"{file} holds '{name}', which is no parameter or buffer of the "
-            "model"
-        )
-    same = tensor.shape == target.shape
-    if not same or tensor.dtype != target.dtype:
-        raise CaptureError(
-            f"{file} holds '{name}' as {tensor.dtype} {list(tensor.shape)}: "
-            f"expected {target.dtype} {list(target.shape)}"
-        )
-    return tensor
-
-
-def _files(path):
-    path = os.fspath(path)
-    if not os.path.exists(path):
-        raise CaptureError(f"{path}: no such file or folder")
-    if not os.path.isdir(path):
-        return [path]
-    index = os.path.join(path, _INDEX)
-    if os.path.exists(index):
-        with open(index, encoding="utf-8") as file:
-            shards = json.load(file)["weight_map"].values()
-        return [os.path.join(path, shard) for shard in sorted(set(shards))]
-    single = os.path.join(path, "model.safetensors")
-    if os.path.exists(single):
-        return [single]
-    raise CaptureError(
-        f"{path}: expected {_INDEX} or model.safetensors in this folder"
-    )

@@ -179,7 +179,8 @@ def _data_dependent(node):
     return (
         f"can't capture {place}: the result of {node.target} is a number or "
         "has a size that depends on the values of a tensor, and a graph has "
-        "static shapes; keep it a tensor of fixed shape"
+        "fixed sizes; keep it a tensor of fixed size, for example by "
+        "torch.where or a mask to multiply with"
     )
 
 

@@ -14,7 +14,7 @@ import warnings
 import torch
 
 from .capture import capture
-from .errors import CaptureError
+from .errors import CaptureError, UsageError
 from .fake import fake_weights
 from .models import BUILT_IN, build, configure
 from .models.user import build_user_model, find_function
@@ -36,13 +36,21 @@ def main(arguments=None):
         )
     except CaptureError as error:
         print(f"error: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
     print(_summary(options.output, manifest))
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """Prints wrong usage as other errors are printed."""
+
+    def error(self, message):
+        print(f"error: {message}; see --help", file=sys.stderr)
+        sys.exit(2)
+
+
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="simplefsdp_capture",
         description="Captures the training step of a model as a .pt2 file.",
     )

@@ -1,9 +1,9 @@
-# ===- errors.py - The one exception of the capture package ----------------===#
+# ===- errors.py - The exceptions of the capture package -------------------===#
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Everything that can't be captured, written or loaded ends in this exception.
+# Everything that can't be captured, written or loaded ends in CaptureError.
 # Tested by test/unit/capture/test_refusals.py.
-"""The one exception of the capture package."""
+"""The exceptions of the capture package."""
 
 
 class CaptureError(Exception):
@@ -12,3 +12,7 @@ class CaptureError(Exception):
     The message is one sentence or a few clauses, lower case and without a
     full stop, so that the command can print it after ``error: `` as it is.
     """
+
+
+class UsageError(CaptureError):
+    """A command line that no model could satisfy."""

@@ -21,10 +21,16 @@ from .scope import is_user_file, portable_path
 _DATA_DEPENDENT = {
     "GuardOnDataDependentSymNode",
     "PendingUnbackedSymbolNotFound",
-    "UserError",
     "DataDependentOutputException",
     "DynamicOutputShapeException",
 }
+
+
+_VALUES_DECIDE = (
+    "control flow, a number or a size depends on the values of a tensor, and a "
+    "graph has one flow and fixed sizes; choose with torch.where, keep numbers "
+    "as tensors (no int(), float(), .item()), or decide outside of forward"
+)
 
 
 def module_place(fqn, line):
@@ -59,13 +65,12 @@ def _explain(error, fqns, param_dtype):
     for cause in chain:
         if isinstance(cause, CaptureError):
             return CaptureError(f"can't capture {_located(cause, chain, fqns)}")
-    reason = _first_line(error)
     if any(type(cause).__name__ in _DATA_DEPENDENT for cause in chain):
-        reason = (
-            "control flow or a shape depends on the values of a tensor, and "
-            f"a graph has one flow and static shapes ({reason})"
+        return CaptureError(
+            f"can't capture {_located(_VALUES_DECIDE, chain, fqns)}"
         )
-    elif param_dtype and "dtype" in str(error).lower():
+    reason = _first_line(error)
+    if param_dtype and "dtype" in str(error).lower():
         reason += (
             f"; with param_dtype={param_dtype} parameters are read in that "
             "dtype: cast floating inputs to it in forward"

@@ -9,7 +9,7 @@
 from dataclasses import dataclass, fields, replace
 from types import ModuleType
 
-from ..errors import CaptureError
+from ..errors import UsageError
 from . import llama, mlp
 
 
@@ -30,25 +30,22 @@ BUILT_IN = {
 
 
 def configure(name, size=None, batch=None, seq=None, fake=False):
-    """Returns (BuiltIn, config) of a built-in model, or raises CaptureError.
+    """Returns (BuiltIn, config) of a built-in model, or raises UsageError.
 
     ``batch`` and ``seq`` replace the size's defaults; they are refused for a
     model without that dimension.
     """
     if name not in BUILT_IN:
-        raise CaptureError(
-            f"unknown model '{name}': expected one of {', '.join(BUILT_IN)}, "
-            "or FILE.py:FUNCTION or MODULE:FUNCTION for a model of your own"
-        )
+        raise UsageError(_unknown(name))
     entry = BUILT_IN[name]
     size = size or entry.default_size
     if size not in entry.module.SIZES:
-        raise CaptureError(
+        raise UsageError(
             f"unknown size '{size}' of model '{name}': expected one of "
             f"{', '.join(entry.module.SIZES)}"
         )
     if size in entry.fake_only and not fake:
-        raise CaptureError(
+        raise UsageError(
             f"size '{size}' of model '{name}' is too large to build with "
             "real weights: pass --fake to capture shapes only"
         )
@@ -59,11 +56,23 @@ def configure(name, size=None, batch=None, seq=None, fake=False):
     return entry, config
 
 
+def _unknown(name):
+    if name.endswith(".py"):
+        return (
+            f"model '{name}' names no function: expected {name}:FUNCTION, "
+            "which returns (model, example_inputs)"
+        )
+    return (
+        f"unknown model '{name}': expected one of {', '.join(BUILT_IN)}, or "
+        "FILE.py:FUNCTION or MODULE:FUNCTION for a model of your own"
+    )
+
+
 def _override(name, config, option, value):
     if option not in {field.name for field in fields(config)}:
-        raise CaptureError(f"model '{name}' has no --{option}: leave it out")
+        raise UsageError(f"model '{name}' has no --{option}: leave it out")
     if value < 1:
-        raise CaptureError(f"--{option} must be at least 1, got {value}")
+        raise UsageError(f"--{option} must be at least 1, got {value}")
     return replace(config, **{option: value})
 
 

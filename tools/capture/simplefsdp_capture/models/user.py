@@ -15,13 +15,18 @@ import os
 import sys
 import traceback
 
-from ..errors import CaptureError
+from ..errors import CaptureError, UsageError
 from ..scope import is_user_file, portable_path
 
 
 def find_function(spec):
     """Returns the function that ``FILE.py:FUNCTION`` or ``MODULE:F`` names."""
     place, _, name = spec.rpartition(":")
+    if not place or not name:
+        raise UsageError(
+            f"model '{spec}' names no function: expected FILE.py:FUNCTION or "
+            "MODULE:FUNCTION, which returns (model, example_inputs)"
+        )
     is_file = place.endswith(".py")
     module = _load_file(place) if is_file else _load_module(place)
     function = getattr(module, name, None)
@@ -35,7 +40,7 @@ def build_user_model(spec, function, options):
     accepted = inspect.signature(function).parameters
     for option in options:
         if option not in accepted:
-            raise CaptureError(
+            raise UsageError(
                 f"{spec} takes no parameter '{option}': add one to the "
                 f"function or leave --{option} out"
             )
