@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # One configuration for test/{dialect,passes,tools,e2e}. Features say what this
-# build has (`mlir`: simplefsdp-opt, `torch`: simplefsdp-run); a test that needs
+# build has (`mlir`: simplefsdp-opt, `torch`: simplefsdp-run) and which tools of
+# LLVM stand on the machine (`clang-format`, `clang-tidy`); a test that needs
 # one names it in REQUIRES, so a smaller build runs fewer tests and never fails.
 # Tested by tools/test, which runs every suite through it.
 
 import os
+import shutil
 
 import lit.formats
 
@@ -28,6 +30,10 @@ if config.sfsdp_enable_opt:
     config.available_features.add("mlir")
 if config.sfsdp_enable_torch:
     config.available_features.add("torch")
+
+for tool in ("clang-format", "clang-tidy"):
+    if shutil.which(f"{tool}-22"):
+        config.available_features.add(tool)
 
 default_build = os.path.join(config.sfsdp_source_dir, "build")
 if config.sfsdp_build_dir == default_build:

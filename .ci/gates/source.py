@@ -24,11 +24,16 @@ class Finding:
 
 
 class Repository:
-    """Files of the tree at `root`, and the folder it was built in."""
+    """Files of the tree at `root`, and the folder it was built in.
 
-    def __init__(self, root, build_dir):
+    `asked` names the files whose findings are wanted; empty for all. A gate
+    that is slow can leave out the others.
+    """
+
+    def __init__(self, root, build_dir, asked=frozenset()):
         self.root = root
         self.build_dir = build_dir
+        self.asked = asked
 
     @functools.cached_property
     def paths(self):
