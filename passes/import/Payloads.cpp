@@ -20,19 +20,26 @@ using runtime::JsonDocument;
 using runtime::JsonFields;
 using runtime::JsonMember;
 
-/// The number that `size` holds; 1 for a symbol.
-static int64_t numberOf(const Argument &size) {
-  const int64_t *value = std::get_if<int64_t>(&size);
-  return value ? *value : 1;
-}
-
 namespace {
+
+/// A size, stride or offset; 1 for a symbol.
+struct Number {
+  int64_t value = 0;
+};
+
+Status readJson(JsonPlace place, Number &number) {
+  Argument argument;
+  Status status = readJson(place, argument);
+  const int64_t *value = std::get_if<int64_t>(&argument);
+  number.value = value ? *value : 1;
+  return status;
+}
 
 /// The member `tensor_meta` of a payload; null for an object.
 struct PayloadShape {
-  std::vector<Argument> sizes;
-  std::vector<Argument> strides;
-  Argument offset = int64_t{0};
+  std::vector<Number> sizes;
+  std::vector<Number> strides;
+  Number offset;
 };
 
 Status readJson(JsonPlace place, PayloadShape &shape) {
@@ -52,10 +59,10 @@ static Status readJson(JsonPlace place, Payload &payload) {
   fields.optional("tensor_meta", shape);
   if (shape) {
     std::ranges::transform(shape->sizes, std::back_inserter(payload.sizes),
-                           numberOf);
+                           &Number::value);
     std::ranges::transform(shape->strides, std::back_inserter(payload.strides),
-                           numberOf);
-    payload.offset = numberOf(shape->offset);
+                           &Number::value);
+    payload.offset = shape->offset.value;
   }
   return fields.finish();
 }
