@@ -43,6 +43,8 @@ namespace mlir::sfsdp {
 /// Keys of the discardable attributes; SfsdpDialect.td says what they hold.
 inline constexpr llvm::StringLiteral kMeshAttrName = "sfsdp.mesh";
 inline constexpr llvm::StringLiteral kInputsAttrName = "sfsdp.inputs";
+inline constexpr llvm::StringLiteral kMicroBatchesAttrName =
+    "sfsdp.micro_batches";
 inline constexpr llvm::StringLiteral kOptionsAttrName = "sfsdp.options";
 inline constexpr llvm::StringLiteral kRoleAttrName = "sfsdp.role";
 inline constexpr llvm::StringLiteral kPlacementAttrName = "sfsdp.placement";

@@ -82,14 +82,17 @@ def Sfsdp_PlacementAttr : Sfsdp_Attr<"Placement", "placement"> {
 def Sfsdp_RoleAttr : Sfsdp_Attr<"Role", "role"> {
   let summary = "What an argument or result is to the training step";
   let description = [{
-    Names are those of the PyTorch model. On a result, `parameter`, `buffer` and
-    `state` mean the new value of the argument of the same role and name, which
-    is updated in place. A tied parameter is one argument with `also` names.
+    Names are those of the PyTorch model. On a result, `parameter`, `buffer`,
+    `state` and `accumulator` mean the new value of the argument of the same role
+    and name, which is updated in place. A tied parameter is one argument with
+    `also` names. An `accumulator` holds the sum of the gradients of the
+    parameter of that name over the micro-batches so far.
 
     ```mlir
     #sfsdp.role<parameter "tok_embeddings.weight" also ["output.weight"]>
     #sfsdp.role<parameter "frozen.weight" frozen>
     #sfsdp.role<state "norm.weight" slot "exp_avg">
+    #sfsdp.role<accumulator "norm.weight">
     #sfsdp.role<hyper_parameter "lr">
     #sfsdp.role<loss "loss">
     ```

@@ -50,6 +50,14 @@ LogicalResult SfsdpDialect::verifyOperationAttribute(Operation *op,
     }
     return success();
   }
+  if (attribute.getName() == kMicroBatchesAttrName) {
+    auto count = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (!isa<ModuleOp>(op) || !count || count.getInt() < 2) {
+      return op->emitError() << "expected " << attribute.getName()
+                             << " to be an integer above 1 on a module";
+    }
+    return success();
+  }
   if (attribute.getName() == kOptionsAttrName) {
     if (!isa<ModuleOp>(op) || !isa<StringAttr>(attribute.getValue())) {
       return op->emitError() << "expected " << attribute.getName()

@@ -42,6 +42,7 @@ def Sfsdp_Dialect : Dialect {
     |---|---|---|
     | `sfsdp.mesh` | module | `#sfsdp.mesh`, the named axes |
     | `sfsdp.inputs` | module | array of `#sfsdp.input_file`, the files that were read |
+    | `sfsdp.micro_batches` | module | integer above 1, forward and backward passes per step; absent: 1 |
     | `sfsdp.options` | module | string, the effective options of the pipeline |
     | `sfsdp.role` | argument, result | `#sfsdp.role`, what it is to the training step |
     | `sfsdp.placement` | argument, result | `#sfsdp.placement`; absent: replicated |

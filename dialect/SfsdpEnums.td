@@ -31,7 +31,8 @@ def Sfsdp_RoleKind : Sfsdp_Enum<"RoleKind", "what a value is to the step", [
   I32EnumAttrCase<"HyperParameter", 5, "hyper_parameter">,
   I32EnumAttrCase<"Loss", 6, "loss">,
   I32EnumAttrCase<"Gradient", 7, "gradient">,
-  I32EnumAttrCase<"Output", 8, "output">
+  I32EnumAttrCase<"Output", 8, "output">,
+  I32EnumAttrCase<"Accumulator", 9, "accumulator">
 ]>;
 
 def Sfsdp_OperatorEffect

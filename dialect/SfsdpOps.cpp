@@ -385,6 +385,14 @@ static void printSgdTypes(OpAsmPrinter &printer, Operation *, Value,
   printer << parameter;
 }
 
+LogicalResult AccumulateOp::verify() {
+  return verifyOneType(*this); // accumulate_c1
+}
+
+OpOperand &AccumulateOp::getTiedOperand(unsigned) {
+  return getAccumulatorMutable();
+}
+
 LogicalResult AdamWOp::verify() {
   return verifyOneType(*this); // adamw_c1
 }

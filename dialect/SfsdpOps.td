@@ -236,12 +236,35 @@ def Sfsdp_LocalChunkOp : Sfsdp_Op<"local_chunk", [Pure]> {
 }
 
 //===----------------------------------------------------------------------===//
-// Optimizer updates
+// In-place updates
 //===----------------------------------------------------------------------===//
 
 class Sfsdp_UpdateOp<string mnemonic> : Sfsdp_Op<mnemonic, [
     Pure, DeclareOpInterfaceMethods<Sfsdp_InPlaceOpInterface>]> {
   let hasVerifier = 1;
+}
+
+def Sfsdp_AccumulateOp : Sfsdp_UpdateOp<"accumulate"> {
+  let summary = "Add a gradient to the sum over micro-batches";
+  let description = [{
+    Assigns at micro-batch 0 and adds after it, so that nobody has to clear the
+    sum. The result takes the memory of the accumulator.
+
+    **Constraints**
+    - `accumulate_c1`: all tensors have one type
+
+    ```mlir
+    %sum = sfsdp.accumulate %total, %gradient at %n : tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins
+    AnyRankedTensor:$accumulator, AnyRankedTensor:$gradient,
+    Sfsdp_ScalarType:$micro_batch, OptionalAttr<Sfsdp_ScopeAttr>:$scope);
+  let results = (outs AnyRankedTensor:$sum);
+  let assemblyFormat = [{
+    $accumulator `,` $gradient `at` $micro_batch attr-dict (`scope` $scope^)?
+    `:` custom<OneType>(type($accumulator), type($gradient), type($sum))
+  }];
 }
 
 def Sfsdp_AdamWOp : Sfsdp_UpdateOp<"adamw"> {

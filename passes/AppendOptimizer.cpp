@@ -170,26 +170,28 @@ struct AppendOptimizer final
   using AppendOptimizerPassBase::AppendOptimizerPassBase;
 
   void runOnOperation() override {
-    FailureOr<func::FuncOp> function = findTrainStep(getOperation());
+    FailureOr<SmallVector<func::FuncOp>> programs =
+        findPrograms(getOperation());
     FailureOr<UpdateRule> rule = readRule();
-    if (failed(function) || failed(rule)) {
+    if (failed(programs) || failed(rule)) {
       return signalPassFailure();
     }
+    func::FuncOp function = programs->back();
     if (rule->optimizer == Optimizer::None) {
       return;
     }
-    FailureOr<SmallVector<TrainedParameter>> trained = findTrained(*function);
-    if (failed(checkUntrained(*function)) || failed(trained)) {
+    FailureOr<SmallVector<TrainedParameter>> trained = findTrained(function);
+    if (failed(checkUntrained(function)) || failed(trained)) {
       return signalPassFailure();
     }
     if (trained->empty()) {
-      mlir::emitRemark(function->getLoc())
+      mlir::emitRemark(function.getLoc())
           << "nothing to update: no parameter has a gradient";
       return;
     }
-    appendUpdates(*function, *trained, *rule);
+    appendUpdates(function, *trained, *rule);
     if (results == StepResults::None) {
-      dropGradients(*function);
+      dropGradients(function);
     }
   }
 

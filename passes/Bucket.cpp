@@ -191,24 +191,34 @@ struct Bucket final : mlir::sfsdp::impl::BucketPassBase<Bucket> {
   using BucketPassBase::BucketPassBase;
 
   void runOnOperation() override {
-    FailureOr<func::FuncOp> function = findTrainStep(getOperation());
+    FailureOr<SmallVector<func::FuncOp>> programs =
+        findPrograms(getOperation());
     FailureOr<bool> merges = readPolicy();
-    if (failed(function) || failed(merges)) {
+    if (failed(programs) || failed(merges)) {
       return signalPassFailure();
     }
     if (!*merges) {
       return;
     }
-    StepGraph graph = buildStepGraph(*function);
-    analysis::BucketingProblem problem = buildProblem(*function, graph);
-    if (failed(report(*function, problem.check()))) {
-      return signalPassFailure();
+    for (func::FuncOp function : *programs) {
+      if (failed(mergeBuckets(function))) {
+        return signalPassFailure();
+      }
+    }
+  }
+
+  LogicalResult mergeBuckets(func::FuncOp function) {
+    StepGraph graph = buildStepGraph(function);
+    analysis::BucketingProblem problem = buildProblem(function, graph);
+    if (failed(report(function, problem.check()))) {
+      return failure();
     }
     analysis::BucketingSolution solution = analysis::mergeGroups(problem);
-    if (failed(report(*function, problem.verify(solution)))) {
-      return signalPassFailure();
+    if (failed(report(function, problem.verify(solution)))) {
+      return failure();
     }
     apply(graph, problem, solution);
+    return success();
   }
 
   /// Whether there is anything to merge.

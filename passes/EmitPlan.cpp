@@ -29,13 +29,16 @@ namespace plan = ::sfsdp::runtime;
 namespace {
 
 /// Proves order on the IR and memory on the plan, and records both.
-LogicalResult recordProofs(func::FuncOp function, plan::Plan &tables) {
-  if (failed(proveOrder(function)) || failed(proveLifetimes(function))) {
-    return failure();
+LogicalResult recordProofs(ArrayRef<func::FuncOp> programs,
+                           plan::Plan &tables) {
+  for (func::FuncOp program : programs) {
+    if (failed(proveOrder(program)) || failed(proveLifetimes(program))) {
+      return failure();
+    }
   }
   if (plan::Status proof = ::sfsdp::analysis::proveLifetimes(tables);
       !proof.ok()) {
-    return function.emitOpError() << proof.message();
+    return programs.front()->getParentOp()->emitError() << proof.message();
   }
   std::string digest = plan::digestOf(tables);
   tables.header.proved = {{"order", digest}, {"memory", digest}};
@@ -77,12 +80,13 @@ struct EmitPlanPass final : mlir::sfsdp::impl::EmitPlanPassBase<EmitPlanPass> {
   using EmitPlanPassBase::EmitPlanPassBase;
 
   void runOnOperation() override {
-    FailureOr<func::FuncOp> function = findTrainStep(getOperation());
-    if (failed(function)) {
+    FailureOr<SmallVector<func::FuncOp>> programs =
+        findPrograms(getOperation());
+    if (failed(programs)) {
       return signalPassFailure();
     }
     ::sfsdp::rules::SchemaTable schemas;
-    FailureOr<plan::Plan> tables = buildPlanTables(*function, schemas);
+    FailureOr<plan::Plan> tables = buildPlanTables(*programs, schemas);
     if (failed(tables)) {
       return signalPassFailure();
     }
@@ -92,9 +96,13 @@ struct EmitPlanPass final : mlir::sfsdp::impl::EmitPlanPassBase<EmitPlanPass> {
       tables->header.options = options.str();
     }
     tables->header.device = "cpu";
+    if (auto count =
+            getOperation()->getAttrOfType<IntegerAttr>(kMicroBatchesAttrName)) {
+      tables->header.microBatches = count.getInt();
+    }
     ::sfsdp::analysis::assignLifetimes(*tables);
-    if (failed(recordProofs(*function, *tables)) ||
-        failed(writeFile(function->getLoc(), output.getValue(),
+    if (failed(recordProofs(*programs, *tables)) ||
+        failed(writeFile(getOperation().getLoc(), output.getValue(),
                          plan::writePlan(*tables)))) {
       return signalPassFailure();
     }

@@ -53,14 +53,15 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// `callee`(operand, arguments...).
+/// `callee`(operands..., arguments...).
 static Value call(OpBuilder &builder, Location loc, StringRef callee,
-                  Value operand, ArrayRef<Attribute> arguments,
+                  ValueRange operands, ArrayRef<Attribute> arguments,
                   RankedTensorType type, ScopeAttr scope) {
-  SmallVector<Attribute> all = {OperandAttr::get(builder.getContext())};
+  SmallVector<Attribute> all(operands.size(),
+                             OperandAttr::get(builder.getContext()));
   llvm::append_range(all, arguments);
-  auto op = AtenOp::create(builder, loc, TypeRange(type), callee,
-                           ValueRange(operand), builder.getArrayAttr(all),
+  auto op = AtenOp::create(builder, loc, TypeRange(type), callee, operands,
+                           builder.getArrayAttr(all),
                            /*absent=*/nullptr, OperatorEffect::Pure,
                            /*random_id=*/nullptr, scope);
   return op.getResult(0);
@@ -117,6 +118,17 @@ static Value contiguousClone(OpBuilder &builder, Location loc, Value value,
       builder, loc, "clone.default", value,
       {MemoryFormatAttr::get(builder.getContext(), MemoryFormat::Contiguous)},
       contiguous, scope);
+}
+
+Value mlir::sfsdp::add(OpBuilder &builder, Location loc, Value a, Value b,
+                       ScopeAttr scope) {
+  return call(builder, loc, "add.Tensor", {a, b}, {}, typeOf(a), scope);
+}
+
+Value mlir::sfsdp::divide(OpBuilder &builder, Location loc, Value value,
+                          double divisor, ScopeAttr scope) {
+  return call(builder, loc, "div.Scalar", value,
+              {builder.getF64FloatAttr(divisor)}, typeOf(value), scope);
 }
 
 Value mlir::sfsdp::cloneOf(OpBuilder &builder, Location loc, Value value,

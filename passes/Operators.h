@@ -46,6 +46,13 @@ Value castTo(OpBuilder &builder, Location loc, Value value, Type elementType,
 Value copyTo(OpBuilder &builder, Location loc, Value value,
              RankedTensorType type, ScopeAttr scope);
 
+/// `a` + `b`, of one type.
+Value add(OpBuilder &builder, Location loc, Value a, Value b, ScopeAttr scope);
+
+/// `value` / `divisor`, in the type and strides of `value`, which is dense.
+Value divide(OpBuilder &builder, Location loc, Value value, double divisor,
+             ScopeAttr scope);
+
 /// `value` copied into fresh memory, in its own strides if they are dense and
 /// contiguous otherwise.
 Value cloneOf(OpBuilder &builder, Location loc, Value value, ScopeAttr scope);

@@ -18,6 +18,7 @@ namespace mlir::sfsdp {
 
 enum class ShardMode { Replicate, FullyShard, HybridShard };
 enum class Reshard { Always, Never };
+enum class Sync { Auto, Each, Last, ShardEachReplicaLast };
 enum class Optimizer { None, Sgd, Adam, AdamW };
 enum class StepResults { None, Gradients };
 enum class ReorderPolicy { None, Prefetch, Auto };

@@ -61,6 +61,11 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
     `allreduce_first` sums over the replicas first, with S times the bytes on
     that axis, as SimpleFSDP does.
 
+    `micro-batches=M` above 1 makes two functions of the step: `micro_step` runs
+    M - 1 times and adds its gradients to `accumulator` arguments of the reduce
+    type (`sfsdp.accumulate`); `last_micro_step` adds its own and gives the
+    gradients, divided once. `sync` says what is reduced every time.
+
     Parameters of 0 dimensions and those that `keep-replicated` names stay
     whole, with a remark. Parameters without elements stay whole and move
     nothing. A parameter that is returned as an output is returned whole.
@@ -108,6 +113,20 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
     Option<"gradientScale", "gradient-scale", "std::string",
       /*default=*/"\"mean\"",
       "What multiplies the sum of gradients: mean, sum or 1/F">,
+    Option<"microBatches", "micro-batches", "int64_t", /*default=*/"1",
+      "Forward and backward passes per step">,
+    Option<"sync", "sync", "::mlir::sfsdp::Sync",
+      /*default=*/"::mlir::sfsdp::Sync::Auto",
+      "What is reduced before the last micro-batch", [{::llvm::cl::values(
+        clEnumValN(::mlir::sfsdp::Sync::Auto, "auto",
+                   "last for replicate, else each"),
+        clEnumValN(::mlir::sfsdp::Sync::Each, "each",
+                   "everything, every time"),
+        clEnumValN(::mlir::sfsdp::Sync::Last, "last",
+                   "nothing; whole gradients are accumulated"),
+        clEnumValN(::mlir::sfsdp::Sync::ShardEachReplicaLast,
+                   "shard-each-replica-last",
+                   "within replicas every time, over them at the last"))}]>,
     ListOption<"keepReplicated", "keep-replicated", "std::string",
       "Patterns (* ? [...]) of names of parameters that stay whole">,
   ];

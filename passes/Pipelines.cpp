@@ -51,8 +51,8 @@ constexpr OptionRow kOptions[] = {
     {"reduction", "sfsdp-shard", "reduction", "auto"},
     {"payload-order", kNotBuilt, "", "registration"},
     {"gradient-scale", "sfsdp-shard", "gradient-scale", "mean"},
-    {"micro-batches", kNotBuilt, "", "1"},
-    {"sync", kNotBuilt, "", "each"},
+    {"micro-batches", "sfsdp-shard", "micro-batches", "1"},
+    {"sync", "sfsdp-shard", "sync", "auto"},
     {"optimizer", "sfsdp-append-optimizer", "optimizer", "adamw"},
     {"weight-decay", "sfsdp-append-optimizer", "weight-decay", ""},
     {"betas", "sfsdp-append-optimizer", "betas", ""},
@@ -84,6 +84,7 @@ constexpr std::pair<StringRef, StringRef> kNotBuiltValues[] = {
 constexpr std::pair<StringRef, StringRef> kChoices[] = {
     {"mode", "replicate, fully_shard, hybrid_shard"},
     {"reshard", "always, never"},
+    {"sync", "auto, each, last, shard-each-replica-last"},
     {"optimizer", "sgd, adam, adamw, none"},
     {"nesterov", "true, false"},
     {"results", "none, gradients"},

@@ -53,6 +53,8 @@ static StringRef useOf(plan::Role role) {
     return "constant";
   case plan::Role::State:
     return "state";
+  case plan::Role::Accumulator:
+    return "accumulator";
   default:
     return "input";
   }
@@ -70,6 +72,8 @@ static plan::Role roleOf(RoleKind kind) {
     return plan::Role::Input;
   case RoleKind::State:
     return plan::Role::State;
+  case RoleKind::Accumulator:
+    return plan::Role::Accumulator;
   case RoleKind::Loss:
     return plan::Role::Loss;
   case RoleKind::Gradient:
@@ -109,16 +113,22 @@ LogicalResult TableBuilder::addArgument(BlockArgument argument) {
            << "argument " << index << ": expected a role, got none";
   }
   if (role.getKind() == RoleKind::HyperParameter) {
-    bool isLr = role.getName() == "lr";
-    if (!isLr && role.getName() != "step") {
+    auto op = llvm::StringSwitch<std::optional<plan::ScalarOp>>(role.getName())
+                  .Case("lr", plan::ScalarOp::Lr)
+                  .Case("step", plan::ScalarOp::Step)
+                  .Case("micro_batch", plan::ScalarOp::MicroBatch)
+                  .Default(std::nullopt);
+    if (!op) {
       return function.emitOpError()
-             << "argument " << index << ": expected lr or step, got "
-             << role.getName();
+             << "argument " << index
+             << ": expected lr, step or micro_batch, got " << role.getName();
     }
     scalars[argument] = tables.scalars.size();
-    tables.scalars.push_back(
-        {isLr ? plan::ScalarOp::Lr : plan::ScalarOp::Step});
+    tables.scalars.push_back({*op});
     return success();
+  }
+  if (std::optional<int64_t> known = argumentWithRole(role)) {
+    return useArgument(argument, tables.arguments[*known]);
   }
   plan::Argument entry;
   auto type = cast<RankedTensorType>(argument.getType());
@@ -132,13 +142,31 @@ LogicalResult TableBuilder::addArgument(BlockArgument argument) {
   return success();
 }
 
+LogicalResult TableBuilder::useArgument(BlockArgument argument,
+                                        const plan::Argument &entry) {
+  const plan::Value &value = tables.values[entry.value];
+  auto type = cast<RankedTensorType>(argument.getType());
+  SmallVector<int64_t> strides = stridesOf(type);
+  if (toDType(type.getElementType()) != value.dtype ||
+      type.getShape() != ArrayRef<int64_t>(value.sizes) ||
+      ArrayRef<int64_t>(strides) != ArrayRef<int64_t>(value.strides)) {
+    return function.emitOpError() << "argument " << argument.getArgNumber()
+                                  << ": expected the type that " << entry.name
+                                  << " has in the program before, got " << type;
+  }
+  values[argument] = entry.value;
+  return success();
+}
+
 std::optional<int64_t> TableBuilder::updatedArgument(RoleAttr role) const {
   bool updates = role.getKind() == RoleKind::Parameter ||
                  role.getKind() == RoleKind::Buffer ||
-                 role.getKind() == RoleKind::State;
-  if (!updates) {
-    return std::nullopt;
-  }
+                 role.getKind() == RoleKind::State ||
+                 role.getKind() == RoleKind::Accumulator;
+  return updates ? argumentWithRole(role) : std::nullopt;
+}
+
+std::optional<int64_t> TableBuilder::argumentWithRole(RoleAttr role) const {
   StringRef slot = role.getSlot() ? role.getSlot().getValue() : "";
   for (auto [index, argument] : llvm::enumerate(tables.arguments)) {
     if (argument.role == roleOf(role.getKind()) &&
@@ -160,9 +188,10 @@ LogicalResult TableBuilder::addResult(Value value, unsigned index) {
            cast<RankedTensorType>(value.getType()));
   entry.value = values.lookup(value);
   entry.updates = updatedArgument(role);
-  bool isNewValue = entry.role == plan::Role::Parameter ||
-                    entry.role == plan::Role::Buffer ||
-                    entry.role == plan::Role::State;
+  entry.program = static_cast<int64_t>(tables.programs.size()) - 1;
+  bool isNewValue =
+      entry.role == plan::Role::Parameter || entry.role == plan::Role::Buffer ||
+      entry.role == plan::Role::State || entry.role == plan::Role::Accumulator;
   if (isNewValue && !entry.updates) {
     return function.emitOpError()
            << "result " << index << ": expected an argument that " << role
@@ -174,7 +203,9 @@ LogicalResult TableBuilder::addResult(Value value, unsigned index) {
 
 void TableBuilder::copyBackUpdates() {
   for (plan::Result &result : tables.results) {
-    if (!result.updates) {
+    bool isOwn =
+        result.program + 1 == static_cast<int64_t>(tables.programs.size());
+    if (!result.updates || !isOwn) {
       continue;
     }
     plan::ValueId target = tables.arguments[*result.updates].value;

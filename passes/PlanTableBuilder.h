@@ -22,19 +22,27 @@ namespace mlir::sfsdp {
 
 namespace plan = ::sfsdp::runtime;
 
-/// Builds one plan from one function.
+/// Builds one plan from the functions of a step. What belongs to one function
+/// is cleared when the next one begins.
 class TableBuilder {
 public:
-  TableBuilder(func::FuncOp function, ::sfsdp::rules::SchemaTable &schemas)
-      : function(function), schemas(schemas) {}
+  explicit TableBuilder(::sfsdp::rules::SchemaTable &schemas)
+      : schemas(schemas) {}
 
-  FailureOr<plan::Plan> build();
+  FailureOr<plan::Plan> build(ArrayRef<func::FuncOp> programs);
 
 private:
+  LogicalResult addProgram(func::FuncOp program);
+
   // Header, arguments, results.
   LogicalResult addHeader();
   LogicalResult addArgument(BlockArgument argument);
   LogicalResult addResult(Value value, unsigned index);
+  /// Lets `argument` be one that an earlier program has too.
+  LogicalResult useArgument(BlockArgument argument,
+                            const plan::Argument &entry);
+  /// The argument of that role, name and slot.
+  std::optional<int64_t> argumentWithRole(RoleAttr role) const;
   /// The argument that a result of `role` writes to; absent for a new value.
   std::optional<int64_t> updatedArgument(RoleAttr role) const;
   /// Copies results that replace an argument without having been computed in
@@ -66,7 +74,7 @@ private:
 
   plan::KernelArgument operand(Value value) const;
 
-  func::FuncOp function;
+  func::FuncOp function; ///< the one that is being added
   ::sfsdp::rules::SchemaTable &schemas;
   plan::Plan tables;
   DenseMap<Value, plan::ValueId> values;

@@ -38,7 +38,7 @@ void TableBuilder::append(decltype(plan::Instruction::action) action,
   if (isNew) {
     tables.provenance.push_back(origin);
   }
-  tables.programs.front().instructions.push_back(
+  tables.programs.back().instructions.push_back(
       {std::move(action), entry->second});
 }
 
@@ -115,7 +115,12 @@ LogicalResult TableBuilder::addAttention(Operation *op, StringRef name) {
 
 LogicalResult TableBuilder::addUpdate(Operation *op) {
   plan::KernelCall call;
-  if (auto adamw = dyn_cast<AdamWOp>(op)) {
+  if (auto accumulate = dyn_cast<AccumulateOp>(op)) {
+    call.name = "sfsdp::accumulate";
+    call.arguments = {operand(accumulate.getAccumulator()),
+                      operand(accumulate.getGradient()),
+                      operand(accumulate.getMicroBatch())};
+  } else if (auto adamw = dyn_cast<AdamWOp>(op)) {
     call.name = "sfsdp::adamw";
     call.arguments = {
         operand(adamw.getParameter()),      operand(adamw.getGradient()),
@@ -208,7 +213,7 @@ LogicalResult TableBuilder::addCollective(CollectiveOpInterface op) {
                 : plan::spanBytes(tables.values[member.output]);
   }
   start->bytesReceived = bytesReceived(*start, tables, groupSize);
-  starts[op] = tables.programs.front().instructions.size();
+  starts[op] = tables.programs.back().instructions.size();
   append(std::move(*start), scopeOf(op));
   if (!op.isStart()) {
     waitFor(op, op->getResults());
@@ -218,7 +223,7 @@ LogicalResult TableBuilder::addCollective(CollectiveOpInterface op) {
 
 void TableBuilder::waitFor(Operation *collective, ValueRange outputs) {
   int64_t index = starts.lookup(collective);
-  const auto &instruction = tables.programs.front().instructions[index];
+  const auto &instruction = tables.programs.back().instructions[index];
   const auto &start = std::get<plan::CollectiveStart>(instruction.action);
   for (auto [output, member] : llvm::zip(outputs, start.members)) {
     values[output] = member.output;
@@ -238,7 +243,7 @@ LogicalResult TableBuilder::addOperation(Operation &op) {
       .Case([&](AttentionBackwardOp) {
         return addAttention(&op, "sfsdp::attention_backward");
       })
-      .Case<AdamWOp, SgdOp>([&](auto) { return addUpdate(&op); })
+      .Case<AccumulateOp, AdamWOp, SgdOp>([&](auto) { return addUpdate(&op); })
       .Case([&](LocalChunkOp chunk) { return addLocalChunk(chunk); })
       .Case<ScalarConstantOp, ScalarComputeOp, MeshCoordinateOp, ValidRowsOp>(
           [&](auto) { return addScalar(&op); })
@@ -276,7 +281,7 @@ definedValues(const plan::Instruction &instruction) {
 static void setReady(plan::Plan &tables) {
   std::vector<int64_t> definedAt(tables.values.size(), -1);
   for (auto [index, instruction] :
-       llvm::enumerate(tables.programs.front().instructions)) {
+       llvm::enumerate(tables.programs.back().instructions)) {
     if (auto *start = std::get_if<plan::CollectiveStart>(&instruction.action)) {
       start->ready = -1;
       for (const plan::CollectiveMemberRef &member : start->members) {
@@ -292,7 +297,7 @@ static void setReady(plan::Plan &tables) {
 /// A collective is needed at the first later use of memory that it fills.
 static void setNeeded(plan::Plan &tables) {
   std::vector<plan::Instruction> &instructions =
-      tables.programs.front().instructions;
+      tables.programs.back().instructions;
   std::vector<int64_t> neededAt(tables.storages.size(), instructions.size());
   for (int64_t i = instructions.size(); i-- > 0;) {
     if (auto *start =
@@ -310,11 +315,12 @@ static void setNeeded(plan::Plan &tables) {
   }
 }
 
-FailureOr<plan::Plan> TableBuilder::build() {
+LogicalResult TableBuilder::addProgram(func::FuncOp program) {
+  function = program;
+  values.clear();
+  scalars.clear();
+  starts.clear();
   tables.programs.push_back({function.getName().str(), {}});
-  if (failed(addHeader())) {
-    return failure();
-  }
   for (BlockArgument argument : function.getArguments()) {
     if (failed(addArgument(argument))) {
       return failure();
@@ -334,11 +340,24 @@ FailureOr<plan::Plan> TableBuilder::build() {
   copyBackUpdates();
   setReady(tables);
   setNeeded(tables);
+  return success();
+}
+
+FailureOr<plan::Plan> TableBuilder::build(ArrayRef<func::FuncOp> programs) {
+  function = programs.front();
+  if (failed(addHeader())) {
+    return failure();
+  }
+  for (func::FuncOp program : programs) {
+    if (failed(addProgram(program))) {
+      return failure();
+    }
+  }
   return std::move(tables);
 }
 
 FailureOr<plan::Plan>
-mlir::sfsdp::buildPlanTables(func::FuncOp function,
+mlir::sfsdp::buildPlanTables(ArrayRef<func::FuncOp> programs,
                              ::sfsdp::rules::SchemaTable &schemas) {
-  return TableBuilder(function, schemas).build();
+  return TableBuilder(schemas).build(programs);
 }

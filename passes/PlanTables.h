@@ -18,11 +18,12 @@
 
 namespace mlir::sfsdp {
 
-/// The plan of `function`, complete but for lifetimes, proofs and the header's
-/// compiler, options and device. Requires a body of one block. Fails with a
-/// diagnostic at the operation that a plan cannot hold.
+/// The plan of `programs` (findPrograms), complete but for lifetimes, proofs
+/// and the header's compiler, options and device. Fails with a diagnostic at
+/// the operation that a plan cannot hold.
 FailureOr<::sfsdp::runtime::Plan>
-buildPlanTables(func::FuncOp function, ::sfsdp::rules::SchemaTable &schemas);
+buildPlanTables(ArrayRef<func::FuncOp> programs,
+                ::sfsdp::rules::SchemaTable &schemas);
 
 } // namespace mlir::sfsdp
 

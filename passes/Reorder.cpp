@@ -92,8 +92,9 @@ struct Reorder final : mlir::sfsdp::impl::ReorderPassBase<Reorder> {
   using ReorderPassBase::ReorderPassBase;
 
   void runOnOperation() override {
-    FailureOr<func::FuncOp> function = findTrainStep(getOperation());
-    if (failed(function)) {
+    FailureOr<SmallVector<func::FuncOp>> programs =
+        findPrograms(getOperation());
+    if (failed(programs)) {
       return signalPassFailure();
     }
     if (policy == ReorderPolicy::Auto) {
@@ -101,18 +102,27 @@ struct Reorder final : mlir::sfsdp::impl::ReorderPassBase<Reorder> {
                                     "expected none or prefetch";
       return signalPassFailure();
     }
-    StepGraph graph = buildStepGraph(*function);
+    for (func::FuncOp function : *programs) {
+      if (failed(reorder(function))) {
+        return signalPassFailure();
+      }
+    }
+  }
+
+  LogicalResult reorder(func::FuncOp function) {
+    StepGraph graph = buildStepGraph(function);
     analysis::OrderingProblem problem = buildProblem(graph);
-    if (failed(report(*function, problem.check()))) {
-      return signalPassFailure();
+    if (failed(report(function, problem.check()))) {
+      return failure();
     }
     analysis::OrderingSolution solution =
         policy == ReorderPolicy::None ? analysis::waitAtOnce(problem)
                                       : analysis::prefetchByOne(problem);
-    if (failed(report(*function, problem.verify(solution)))) {
-      return signalPassFailure();
+    if (failed(report(function, problem.verify(solution)))) {
+      return failure();
     }
     apply(graph, problem, solution);
+    return success();
   }
 };
 

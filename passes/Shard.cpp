@@ -237,29 +237,74 @@ static void declarePlacements(const Sharding &sharding, ShardMode mode) {
     attributes.set(kPlacementAttrName, sharding.placement);
     of = attributes.getDictionary(function.getContext());
   };
+  llvm::StringMap<unsigned> accumulators;
+  for (BlockArgument argument :
+       argumentsWithRole(function, RoleKind::Accumulator)) {
+    unsigned index = argument.getArgNumber();
+    accumulators[argumentRole(function, index).getName()] = index;
+  }
   for (const ShardedParameter &parameter : sharding.parameters) {
     if (!isDeclaredSharded(sharding, mode, parameter)) {
       continue;
     }
     declare(arguments[parameter.argument.getArgNumber()], parameter.captured);
-    if (parameter.gradient) {
+    if (!parameter.gradient) {
+      continue;
+    }
+    auto total = RankedTensorType::get(parameter.captured.getShape(),
+                                       reduceTypeOf(sharding, parameter));
+    bool isWhole = accumulationPoint(sharding, parameter) ==
+                   AccumulationPoint::BeforeReduction;
+    auto accumulator = accumulators.find(parameter.name);
+    if (accumulator != accumulators.end() && !isWhole) {
+      declare(arguments[accumulator->second], total);
+    }
+    if (sharding.isLast) {
       declare(results[*parameter.gradient], parameter.captured);
+    } else if (!isWhole) {
+      declare(results[*parameter.gradient], total);
     }
   }
   function.setAllArgAttrs(arguments);
   function.setAllResultAttrs(results);
 }
 
+/// Makes the gradient results of a micro-step those of the accumulators, which
+/// are what they hold now, and appends the number of the micro-batch.
+static Value becomeMicroStep(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  for (unsigned index = 0; index < function.getNumResults(); ++index) {
+    RoleAttr role = resultRole(function, index);
+    if (role && role.getKind() == RoleKind::Gradient) {
+      function.setResultAttr(
+          index, kRoleAttrName,
+          RoleAttr::get(context, RoleKind::Accumulator, role.getName()));
+    }
+  }
+  NamedAttrList attributes;
+  attributes.set(kRoleAttrName, RoleAttr::get(context, RoleKind::HyperParameter,
+                                              "micro_batch"));
+  unsigned index = function.getNumArguments();
+  (void)function.insertArgument(index, ScalarType::get(context),
+                                attributes.getDictionary(context),
+                                function.getLoc());
+  return function.getArgument(index);
+}
+
 static void apply(Sharding &sharding, ShardMode mode) {
   if (sharding.reshard == Reshard::Always) {
     recomputeSavedValues(sharding);
+  }
+  Value microBatch;
+  if (!sharding.isLast) {
+    microBatch = becomeMicroStep(sharding.function);
   }
   for (const ShardedParameter &parameter : sharding.parameters) {
     if (parameter.holding == Holding::Sharded) {
       gatherAtUse(sharding, parameter);
     }
-    if (parameter.holding != Holding::Alone && parameter.gradient) {
-      reduceGradient(sharding, parameter);
+    if (parameter.gradient) {
+      reduceGradient(sharding, parameter, microBatch);
     }
   }
   declarePlacements(sharding, mode);
@@ -285,7 +330,48 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
     if (mode != ShardMode::Replicate) {
       remarkOnWhole(sharding, patterns);
     }
+    if (failed(checkAccumulation(sharding))) {
+      return signalPassFailure();
+    }
+    if (sharding.microBatches > 1) {
+      shardMicroStep(sharding, patterns);
+    }
     apply(sharding, mode);
+  }
+
+  /// Puts a copy of the step before it, for all micro-batches but the last.
+  void shardMicroStep(Sharding &last, NamePatterns &patterns) {
+    Sharding micro = last;
+    micro.function = last.function.clone();
+    micro.isLast = false;
+    micro.parameters.clear();
+    micro.function.setName(kMicroStepName);
+    last.function.setName(kLastMicroStepName);
+    getOperation().insert(last.function, micro.function);
+    getOperation()->setAttr(
+        kMicroBatchesAttrName,
+        Builder(&getContext()).getI64IntegerAttr(last.microBatches));
+    // What is chosen for the last one can be chosen for its copy.
+    (void)chooseParameters(micro, mode, patterns);
+    apply(micro, mode);
+  }
+
+  LogicalResult checkAccumulation(const Sharding &sharding) {
+    if (sharding.microBatches == 1) {
+      return success();
+    }
+    for (const ShardedParameter &parameter : sharding.parameters) {
+      if (parameter.gradient && reduceTypeOf(sharding, parameter).isF16() &&
+          accumulationPoint(sharding, parameter) !=
+              AccumulationPoint::BeforeReduction) {
+        return getOperation().emitError()
+               << "parameter '" << parameter.name
+               << "': sums over ranks and micro-batches leave the range of f16 "
+                  "before their mean is formed; expected reduce-dtype=f32 or "
+                  "bf16, or sync=last";
+      }
+    }
+    return success();
   }
 
   void warnOfUnused(const NamePatterns &patterns) {
@@ -327,14 +413,45 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
     module->setAttr(kMeshAttrName, *chosen);
     sharding.function = *function;
     sharding.reduction = *order;
-    sharding.divisor = scale->kind == GradientScale::Kind::Mean
-                           ? static_cast<double>(sharding.data.ranks)
-                           : scale->divisor;
+    sharding.microBatches = microBatches;
+    FailureOr<Sync> chosenSync = chooseSync(sharding);
+    if (failed(chosenSync)) {
+      return failure();
+    }
+    sharding.sync = *chosenSync;
+    sharding.divisor =
+        scale->kind == GradientScale::Kind::Mean
+            ? static_cast<double>(sharding.data.ranks * sharding.microBatches)
+            : scale->divisor;
     sharding.reshard = reshard;
     sharding.placement =
         PlacementAttr::get(&getContext(), sharding.shard.all,
                            SmallVector<int64_t>(sharding.shard.all.size(), 0));
     return success();
+  }
+
+  FailureOr<Sync> chooseSync(const Sharding &sharding) {
+    ModuleOp module = getOperation();
+    if (microBatches < 1) {
+      return module.emitError()
+             << "option micro-batches: expected at least 1, got "
+             << microBatches.getValue();
+    }
+    if (microBatches == 1 && sync != Sync::Auto) {
+      module.emitWarning() << "option sync: changes nothing with one "
+                              "micro-batch per step";
+    }
+    if (sync == Sync::Auto) {
+      return mode == ShardMode::Replicate ? Sync::Last : Sync::Each;
+    }
+    bool isOrdered = sharding.reduction.kind == Reduction::Kind::Ordered;
+    if (sync == Sync::ShardEachReplicaLast &&
+        (mode != ShardMode::HybridShard || !isOrdered)) {
+      return module.emitError()
+             << "option sync: expected mode=hybrid_shard and reduction=ordered "
+                "with shard-each-replica-last";
+    }
+    return sync.getValue();
   }
 
   /// Which data axes split parameters, and which repeat them.

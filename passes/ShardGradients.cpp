@@ -19,18 +19,79 @@ namespace {
 class GradientReducer {
 public:
   GradientReducer(OpBuilder &builder, Location loc, const Sharding &sharding,
-                  const ShardedParameter &parameter, ScopeAttr scope)
+                  const ShardedParameter &parameter, Value microBatch,
+                  ScopeAttr scope)
       : builder(builder), loc(loc), sharding(sharding), parameter(parameter),
+        microBatch(microBatch),
         names(builder.getStrArrayAttr({parameter.name})), scope(scope) {}
 
-  /// The sum of the contiguous `gradient` over the data ranks, divided by
-  /// sharding.divisor, as this rank holds it.
+  /// The sum of the contiguous `gradient` over data ranks and micro-batches,
+  /// divided by sharding.divisor, as this rank holds it; before the last
+  /// micro-batch the new value of the accumulator.
   Value reduce(Value gradient) {
-    return parameter.holding == Holding::Sharded ? reduceSharded(gradient)
-                                                 : reduceWhole(gradient);
+    Value total = reduceAndAccumulate(gradient);
+    bool isOpen = sharding.isLast && !lastReductionDivides();
+    return isOpen && sharding.divisor != 1
+               ? divide(builder, loc, total, sharding.divisor, scope)
+               : total;
   }
 
 private:
+  AccumulationPoint point() const {
+    return accumulationPoint(sharding, parameter);
+  }
+  bool accumulatesAt(AccumulationPoint where) const {
+    return sharding.microBatches > 1 && point() == where;
+  }
+  /// The division follows the last addition.
+  bool lastReductionDivides() const {
+    return parameter.holding != Holding::Alone &&
+           !accumulatesAt(AccumulationPoint::AfterReduction);
+  }
+  double lastDivisor() const {
+    return lastReductionDivides() ? sharding.divisor : 1;
+  }
+
+  Value reduceAndAccumulate(Value gradient) {
+    if (accumulatesAt(AccumulationPoint::BeforeReduction)) {
+      gradient = accumulate(gradient);
+      if (!sharding.isLast) {
+        return gradient;
+      }
+    }
+    Value reduced = gradient;
+    if (parameter.holding != Holding::Alone) {
+      reduced = parameter.holding == Holding::Sharded ? reduceSharded(gradient)
+                                                      : reduceWhole(gradient);
+    }
+    return accumulatesAt(AccumulationPoint::AfterReduction)
+               ? accumulate(reduced)
+               : reduced;
+  }
+
+  /// Appends the accumulator to the arguments.
+  Value accumulator(RankedTensorType type) {
+    func::FuncOp function = sharding.function;
+    NamedAttrList attributes;
+    attributes.set(kRoleAttrName,
+                   RoleAttr::get(builder.getContext(), RoleKind::Accumulator,
+                                 parameter.name));
+    unsigned index = function.getNumArguments();
+    (void)function.insertArgument(
+        index, type, attributes.getDictionary(builder.getContext()),
+        parameter.argument.getLoc());
+    return function.getArgument(index);
+  }
+
+  Value accumulate(Value value) {
+    Value total = accumulator(cast<RankedTensorType>(value.getType()));
+    if (sharding.isLast) {
+      return add(builder, loc, total, value, scope);
+    }
+    return AccumulateOp::create(builder, loc, value.getType(), total, value,
+                                microBatch, scope);
+  }
+
   /// One collective: the sum within each replica first is a sum in rank order
   /// in blocks of a replica's ranks, the sum over replicas first the same with
   /// the axes exchanged.
@@ -48,24 +109,24 @@ private:
       llvm::append_range(exchanged, sharding.replica.split);
       axes = builder.getArrayAttr(exchanged);
     }
-    return allReduce(gradient, axes, sharding.divisor, ranksPerBlock);
+    return allReduce(gradient, axes, lastDivisor(), ranksPerBlock);
   }
 
   Value reduceSharded(Value gradient) {
     const AxisGroup &shard = sharding.shard, &replica = sharding.replica;
     if (replica.ranks == 1) {
-      return reduceScatter(gradient, sharding.divisor,
+      return reduceScatter(gradient, lastDivisor(),
                            sharding.reduction.ranksPerBlock);
     }
     switch (sharding.reduction.kind) {
     case Reduction::Kind::Flat: {
-      Value whole = allReduce(gradient, sharding.data.split, sharding.divisor);
+      Value whole = allReduce(gradient, sharding.data.split, lastDivisor());
       return localChunk(whole);
     }
     case Reduction::Kind::AllreduceFirst: {
       double first = firstDivisor(gradient, replica);
       Value sum = allReduce(gradient, replica.split, first);
-      return reduceScatter(sum, sharding.divisor / first);
+      return reduceScatter(sum, lastDivisor() / first);
     }
     case Reduction::Kind::Ordered:
     case Reduction::Kind::Grouped:
@@ -73,7 +134,13 @@ private:
     }
     double first = firstDivisor(gradient, shard);
     Value chunk = reduceScatter(gradient, first);
-    return allReduce(chunk, replica.split, sharding.divisor / first);
+    if (accumulatesAt(AccumulationPoint::BetweenReductions)) {
+      chunk = accumulate(chunk);
+      if (!sharding.isLast) {
+        return chunk;
+      }
+    }
+    return allReduce(chunk, replica.split, lastDivisor() / first);
   }
 
   /// What the first of two reductions divides by: nothing, since one division
@@ -81,7 +148,7 @@ private:
   double firstDivisor(Value gradient, const AxisGroup &group) const {
     bool isHalf =
         cast<RankedTensorType>(gradient.getType()).getElementType().isF16();
-    return isHalf && sharding.divisor != 1 ? double(group.ranks) : 1;
+    return isHalf && lastDivisor() != 1 ? double(group.ranks) : 1;
   }
 
   Value allReduce(Value value, ArrayAttr axes, double divisor,
@@ -118,14 +185,42 @@ private:
   Location loc;
   const Sharding &sharding;
   const ShardedParameter &parameter;
+  Value microBatch;
   ArrayAttr names;
   ScopeAttr scope;
 };
 
 } // namespace
 
+AccumulationPoint
+mlir::sfsdp::accumulationPoint(const Sharding &sharding,
+                               const ShardedParameter &parameter) {
+  if (sharding.sync == Sync::Last) {
+    return AccumulationPoint::BeforeReduction;
+  }
+  if (sharding.sync == Sync::Each || sharding.replica.ranks == 1) {
+    return AccumulationPoint::AfterReduction;
+  }
+  return parameter.holding == Holding::Sharded
+             ? AccumulationPoint::BetweenReductions
+             : AccumulationPoint::BeforeReduction;
+}
+
+Type mlir::sfsdp::reduceTypeOf(const Sharding &sharding,
+                               const ShardedParameter &parameter) {
+  Type stored = parameter.captured.getElementType();
+  return isa<FloatType>(stored) && sharding.reduceType ? sharding.reduceType
+                                                       : stored;
+}
+
 void mlir::sfsdp::reduceGradient(const Sharding &sharding,
-                                 const ShardedParameter &parameter) {
+                                 const ShardedParameter &parameter,
+                                 Value microBatch) {
+  bool isUntouched = parameter.holding == Holding::Alone &&
+                     sharding.microBatches == 1 && sharding.divisor == 1;
+  if (isUntouched) {
+    return;
+  }
   func::FuncOp function = sharding.function;
   OpOperand &result = returnOf(function)->getOpOperand(*parameter.gradient);
   Value gradient = result.get();
@@ -135,15 +230,17 @@ void mlir::sfsdp::reduceGradient(const Sharding &sharding,
   ScopeAttr scope = scopeForParameter(function.getContext(), Phase::Backward,
                                       parameter.name, kShardPassName);
 
-  Type stored = parameter.captured.getElementType();
-  bool isReal = isa<FloatType>(stored);
-  Type wire = isReal && sharding.reduceType ? sharding.reduceType : stored;
-  Value sent = castTo(builder, loc, gradient, wire, scope);
+  Value sent =
+      castTo(builder, loc, gradient, reduceTypeOf(sharding, parameter), scope);
   auto type = cast<RankedTensorType>(sent.getType());
   sent = copyTo(builder, loc, sent,
                 RankedTensorType::get(type.getShape(), type.getElementType()),
                 scope);
   Value reduced =
-      GradientReducer(builder, loc, sharding, parameter, scope).reduce(sent);
-  result.set(castTo(builder, loc, reduced, stored, scope));
+      GradientReducer(builder, loc, sharding, parameter, microBatch, scope)
+          .reduce(sent);
+  result.set(sharding.isLast
+                 ? castTo(builder, loc, reduced,
+                          parameter.captured.getElementType(), scope)
+                 : reduced);
 }

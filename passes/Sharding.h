@@ -46,6 +46,11 @@ struct Sharding {
   Reduction reduction;
   /// The sum of gradients is divided by it, after the last addition.
   double divisor = 1;
+  int64_t microBatches = 1;
+  /// What is reduced before the last micro-batch; not Auto.
+  Sync sync = Sync::Each;
+  /// `function` is all of the step or its last micro-batch.
+  bool isLast = true;
   /// Placement of what is sharded.
   PlacementAttr placement;
   Reshard reshard = Reshard::Always;
@@ -63,10 +68,25 @@ void recomputeSavedValues(const Sharding &sharding);
 /// Requires holding Sharded.
 void gatherAtUse(const Sharding &sharding, const ShardedParameter &parameter);
 
-/// Reduces the gradient result of `parameter`. Requires that it has one, and
-/// another holding than Alone.
-void reduceGradient(const Sharding &sharding,
-                    const ShardedParameter &parameter);
+/// When the gradient of a parameter is added to those of the micro-batches
+/// before it.
+enum class AccumulationPoint {
+  BeforeReduction,   ///< as this rank computed it
+  BetweenReductions, ///< hybrid_shard: the sum within a replica
+  AfterReduction,    ///< the sum over all data ranks
+};
+AccumulationPoint accumulationPoint(const Sharding &sharding,
+                                    const ShardedParameter &parameter);
+
+/// Element type that the gradient of `parameter` is reduced in.
+Type reduceTypeOf(const Sharding &sharding, const ShardedParameter &parameter);
+
+/// Reduces the gradient result of `parameter`, which it must have; with several
+/// micro-batches, accumulates it in an argument appended to the function. In
+/// all micro-batches but the last the result becomes the accumulator's.
+/// `microBatch` is the number of the micro-batch there, else null.
+void reduceGradient(const Sharding &sharding, const ShardedParameter &parameter,
+                    Value microBatch);
 
 } // namespace mlir::sfsdp
 

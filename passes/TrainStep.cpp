@@ -10,6 +10,14 @@
 using namespace mlir;
 using namespace mlir::sfsdp;
 
+static LogicalResult expectOneBlock(func::FuncOp function) {
+  if (!llvm::hasSingleElement(function.getBody())) {
+    return function.emitError() << "expected a body of one block, got "
+                                << function.getBody().getBlocks().size();
+  }
+  return success();
+}
+
 FailureOr<func::FuncOp> mlir::sfsdp::findTrainStep(ModuleOp module) {
   auto functions = module.getOps<func::FuncOp>();
   size_t count = std::distance(functions.begin(), functions.end());
@@ -18,11 +26,29 @@ FailureOr<func::FuncOp> mlir::sfsdp::findTrainStep(ModuleOp module) {
            << "expected one function, the training step, got " << count;
   }
   func::FuncOp function = *functions.begin();
-  if (!llvm::hasSingleElement(function.getBody())) {
-    return function.emitError() << "expected a body of one block, got "
-                                << function.getBody().getBlocks().size();
+  if (failed(expectOneBlock(function))) {
+    return failure();
   }
   return function;
+}
+
+FailureOr<SmallVector<func::FuncOp>>
+mlir::sfsdp::findPrograms(ModuleOp module) {
+  auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+  bool isMicro = functions.size() == 2 &&
+                 functions[0].getName() == kMicroStepName &&
+                 functions[1].getName() == kLastMicroStepName;
+  if (functions.size() != 1 && !isMicro) {
+    return module.emitError()
+           << "expected one function, the training step, or " << kMicroStepName
+           << " and " << kLastMicroStepName << ", got " << functions.size();
+  }
+  for (func::FuncOp function : functions) {
+    if (failed(expectOneBlock(function))) {
+      return failure();
+    }
+  }
+  return functions;
 }
 
 func::ReturnOp mlir::sfsdp::returnOf(func::FuncOp function) {

@@ -16,9 +16,19 @@
 
 namespace mlir::sfsdp {
 
+/// Names of the functions of a step with several micro-batches: all but the
+/// last one, and the last one, which updates the parameters.
+inline constexpr llvm::StringLiteral kMicroStepName = "micro_step";
+inline constexpr llvm::StringLiteral kLastMicroStepName = "last_micro_step";
+
 /// The one function of `module`. Fails with a diagnostic unless there is
 /// exactly one and its body is one block.
 FailureOr<func::FuncOp> findTrainStep(ModuleOp module);
+
+/// The functions of a step in the order in which they run, each of one block:
+/// the only one, or micro_step and last_micro_step. Fails with a diagnostic on
+/// any other module.
+FailureOr<SmallVector<func::FuncOp>> findPrograms(ModuleOp module);
 
 /// The operands of the return are the results.
 func::ReturnOp returnOf(func::FuncOp function);

@@ -59,11 +59,18 @@ public:
   virtual const std::string &fingerprint() const = 0;
 };
 
-/// The batch of `step` (from 1) on dp rank `rank` of `ranks`, wrapping around
-/// after `count`.
-inline int64_t batchOf(int64_t step, int64_t rank, int64_t ranks,
-                       int64_t count) {
-  return ((step - 1) * ranks + rank) % count;
+/// Position of a batch in the training run.
+struct BatchPlace {
+  int64_t step = 1;       ///< from 1
+  int64_t microBatch = 0; ///< of `microBatches` per step
+  int64_t rank = 0;       ///< of `ranks` data ranks
+};
+
+/// The batch at `place`, wrapping around after `count`.
+inline int64_t batchOf(const BatchPlace &place, int64_t microBatches,
+                       int64_t ranks, int64_t count) {
+  int64_t pass = (place.step - 1) * microBatches + place.microBatch;
+  return (pass * ranks + place.rank) % count;
 }
 
 } // namespace sfsdp::runtime

@@ -117,11 +117,26 @@ double sfsdp::runtime::numberIn(const TensorView &scalar) {
   }
 }
 
-Expected<double> sfsdp::runtime::meanOverRanks(const TensorView &scalar,
+double sfsdp::runtime::meanOf(const std::vector<double> &values, DType dtype) {
+  bool isWide = dtype == DType::Float64;
+  std::vector<float> singles(values.begin(), values.end());
+  std::vector<const void *> inputs;
+  for (size_t index = 0; index < values.size(); ++index) {
+    inputs.push_back(isWide ? static_cast<const void *>(&values[index])
+                            : &singles[index]);
+  }
+  double wide = 0;
+  float single = 0;
+  sumInRankOrder(inputs, isWide ? static_cast<void *>(&wide) : &single, 1,
+                 isWide ? DType::Float64 : DType::Float32,
+                 static_cast<double>(values.size()));
+  return isWide ? wide : static_cast<double>(single);
+}
+
+Expected<double> sfsdp::runtime::meanOverRanks(double value, DType dtype,
                                                ProcessGroup &group) {
-  double value = numberIn(scalar);
   auto single = static_cast<float>(value);
-  bool wide = scalar.dtype == DType::Float64;
+  bool wide = dtype == DType::Float64;
   void *data = wide ? static_cast<void *>(&value) : &single;
   CollectiveCall call;
   call.kind = CollectiveKind::AllReduce;

@@ -31,9 +31,12 @@ collectWhole(const std::vector<int64_t> &globalShape,
 Expected<std::vector<std::string>> collectTexts(const std::string &text,
                                                 ProcessGroup &group);
 
-/// The mean of a 0-dim tensor over `group`, added in rank order; computed in
-/// f64 for f64, else in f32.
-Expected<double> meanOverRanks(const TensorView &scalar, ProcessGroup &group);
+/// The mean of `values`, added in order; computed in f64 for f64, else in f32.
+double meanOf(const std::vector<double> &values, DType dtype);
+
+/// The mean of `value` over `group`, added in rank order; computed in f64 for
+/// f64, else in f32.
+Expected<double> meanOverRanks(double value, DType dtype, ProcessGroup &group);
 
 /// The value of a 0-dim floating-point tensor.
 double numberIn(const TensorView &scalar);

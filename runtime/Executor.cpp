@@ -63,14 +63,32 @@ int64_t elementsOf(const Storage &storage, DType type) {
 // Preparation
 //===----------------------------------------------------------------------===//
 
-struct Executor::Program {
-  Program(const Plan &plan, const MeshPosition &position,
-          ExecutorOptions options)
+namespace {
+
+/// A program of the plan, made ready. Its collectives and call sites are its
+/// own.
+struct Routine {
+  const Program *program = nullptr;
+  std::vector<Step> steps;
+  std::vector<CallSite> sites;
+  std::vector<CollectiveSite> collectives;
+  std::vector<size_t> collectiveOf; ///< by instruction
+  std::vector<StorageId> kept;      ///< results that live until the next run
+  int64_t firstInstruction = 0;     ///< counted over all programs
+  bool checked = false;
+};
+
+} // namespace
+
+struct Executor::State {
+  State(const Plan &plan, const MeshPosition &position, ExecutorOptions options)
       : plan(plan), position(position), options(std::move(options)),
         memory(RankMemory::make(this->options.fill)),
-        values(plan.values.size()), valuesOn(plan.storages.size()) {}
+        values(plan.values.size()), valuesOn(plan.storages.size()),
+        routines(plan.programs.size()) {}
 
   Status prepare(const GroupFinder &groups);
+  Status prepareRoutine(const GroupFinder &groups);
   Status prepare(const KernelCall &kernel, const GroupFinder &groups);
   Status prepare(const CollectiveStart &start, const GroupFinder &groups);
   Status prepare(const CollectiveWait &wait, const GroupFinder &groups);
@@ -78,7 +96,7 @@ struct Executor::Program {
   void makeArguments();
   void findKeptStorages();
 
-  Status runStep(int64_t step, double lr);
+  Status run(Routine &next, const StepPoint &point, bool isTimed);
   void runInstructions(int64_t step, LayoutCheck *check);
   void runInstruction(int64_t step, const Step &instruction);
   void start(int64_t step, CollectiveSite &site);
@@ -89,7 +107,7 @@ struct Executor::Program {
   std::string where(int64_t step) const;
 
   const std::vector<Instruction> &instructions() const {
-    return plan.programs.front().instructions;
+    return routine->program->instructions;
   }
 
   const Plan &plan;
@@ -98,53 +116,64 @@ struct Executor::Program {
   std::shared_ptr<RankMemory> memory; ///< outlives the tensors below
   std::vector<at::Tensor> values;
   std::vector<std::vector<ValueId>> valuesOn; ///< by storage
-  std::vector<StorageId> kept; ///< results that live until the next step
-  std::vector<Step> steps;
-  std::vector<CallSite> sites;
-  std::vector<CollectiveSite> collectives;
-  std::vector<size_t> collectiveOf; ///< by instruction
+  std::vector<Routine> routines;
+  Routine *routine = nullptr; ///< the one that is prepared or runs
   std::vector<double> scalars;
   torch::jit::Stack stack;
   std::vector<InstructionTime> times;
   int64_t dataRank = position.indexOn(plan.header.dataAxes);
   int64_t waited = 0;
   size_t now = 0;
-  bool timed = false;
-  bool checked = false;
+  bool timed = false;    ///< runStep records times
+  bool isTiming = false; ///< the program that runs does
 };
 
-Status Executor::Program::prepare(const GroupFinder &groups) {
-  collectiveOf.resize(instructions().size());
-  for (now = 0; now < instructions().size(); ++now) {
-    Status status =
-        std::visit([&](const auto &action) { return prepare(action, groups); },
-                   instructions()[now].action);
-    if (!status.ok()) {
-      return status.within(plan.programs.front().name + "[" +
-                           std::to_string(now) + "]");
+Status Executor::State::prepare(const GroupFinder &groups) {
+  int64_t instructionCount = 0;
+  for (size_t number = 0; number < routines.size(); ++number) {
+    routine = &routines[number];
+    routine->program = &plan.programs[number];
+    routine->firstInstruction = instructionCount;
+    instructionCount += static_cast<int64_t>(instructions().size());
+    if (Status status = prepareRoutine(groups); !status.ok()) {
+      return status;
     }
   }
   for (size_t id = 0; id < plan.values.size(); ++id) {
     valuesOn[plan.values[id].storage].push_back(static_cast<ValueId>(id));
   }
-  findKeptStorages();
   makeArguments();
   return Status();
 }
 
-Status Executor::Program::prepare(const KernelCall &kernel,
-                                  const GroupFinder &groups) {
+Status Executor::State::prepareRoutine(const GroupFinder &groups) {
+  routine->collectiveOf.resize(instructions().size());
+  for (now = 0; now < instructions().size(); ++now) {
+    Status status =
+        std::visit([&](const auto &action) { return prepare(action, groups); },
+                   instructions()[now].action);
+    if (!status.ok()) {
+      return status.within(routine->program->name + "[" + std::to_string(now) +
+                           "]");
+    }
+  }
+  findKeptStorages();
+  return Status();
+}
+
+Status Executor::State::prepare(const KernelCall &kernel,
+                                const GroupFinder &groups) {
   Expected<CallSite> site = CallSite::make(kernel, options.operators);
   if (!site) {
     return site.status();
   }
-  steps.push_back({Step::Kind::Kernel, sites.size()});
-  sites.push_back(std::move(*site));
+  routine->steps.push_back({Step::Kind::Kernel, routine->sites.size()});
+  routine->sites.push_back(std::move(*site));
   return Status();
 }
 
-Status Executor::Program::prepare(const CollectiveStart &start,
-                                  const GroupFinder &groups) {
+Status Executor::State::prepare(const CollectiveStart &start,
+                                const GroupFinder &groups) {
   CollectiveSite site;
   site.group = groups(start.axes);
   if (!site.group) {
@@ -170,39 +199,45 @@ Status Executor::Program::prepare(const CollectiveStart &start,
   if (!start.members.front().name.empty()) {
     site.call.label += " of " + start.members.front().name;
   }
-  collectiveOf[now] = collectives.size();
-  steps.push_back({Step::Kind::Start, collectives.size()});
-  collectives.push_back(std::move(site));
+  routine->collectiveOf[now] = routine->collectives.size();
+  routine->steps.push_back({Step::Kind::Start, routine->collectives.size()});
+  routine->collectives.push_back(std::move(site));
   return Status();
 }
 
-Status Executor::Program::prepare(const CollectiveWait &wait,
-                                  const GroupFinder &groups) {
-  steps.push_back({Step::Kind::Wait, collectiveOf[wait.start]});
+Status Executor::State::prepare(const CollectiveWait &wait,
+                                const GroupFinder &groups) {
+  routine->steps.push_back(
+      {Step::Kind::Wait, routine->collectiveOf[wait.start]});
   return Status();
 }
 
-Status Executor::Program::prepare(const Free &freed,
-                                  const GroupFinder &groups) {
-  steps.push_back({Step::Kind::Free, static_cast<size_t>(freed.storage)});
+Status Executor::State::prepare(const Free &freed, const GroupFinder &groups) {
+  routine->steps.push_back(
+      {Step::Kind::Free, static_cast<size_t>(freed.storage)});
   return Status();
 }
 
-void Executor::Program::findKeptStorages() {
-  std::vector<bool> isFreed(plan.storages.size());
-  for (const Step &step : steps) {
+/// Results of this program: what it makes and never frees.
+void Executor::State::findKeptStorages() {
+  std::vector<bool> isFreed(plan.storages.size()), isKept(isFreed);
+  for (const Step &step : routine->steps) {
     if (step.kind == Step::Kind::Free) {
       isFreed[step.index] = true;
     }
   }
-  for (size_t id = 0; id < plan.storages.size(); ++id) {
-    if (!isFreed[id] && plan.storages[id].region != Region::Argument) {
-      kept.push_back(static_cast<StorageId>(id));
+  auto number = routine - routines.data();
+  for (const Result &result : plan.results) {
+    StorageId id = plan.values[result.value].storage;
+    if (result.program == number && !isFreed[id] && !isKept[id] &&
+        plan.storages[id].region != Region::Argument) {
+      isKept[id] = true;
+      routine->kept.push_back(id);
     }
   }
 }
 
-void Executor::Program::makeArguments() {
+void Executor::State::makeArguments() {
   for (const Argument &argument : plan.arguments) {
     const Value &value = plan.values[argument.value];
     const Storage &storage = plan.storages[value.storage];
@@ -216,10 +251,9 @@ void Executor::Program::makeArguments() {
 // A step
 //===----------------------------------------------------------------------===//
 
-std::string Executor::Program::where(int64_t step) const {
+std::string Executor::State::where(int64_t step) const {
   std::string text = "step " + std::to_string(step) + ", " +
-                     plan.programs.front().name + "[" + std::to_string(now) +
-                     "]";
+                     routine->program->name + "[" + std::to_string(now) + "]";
   const auto *kernel =
       now < instructions().size()
           ? std::get_if<KernelCall>(&instructions()[now].action)
@@ -227,9 +261,10 @@ std::string Executor::Program::where(int64_t step) const {
   return kernel ? text + " (" + kernel->name + ")" : text;
 }
 
-void Executor::Program::start(int64_t step, CollectiveSite &site) {
+void Executor::State::start(int64_t step, CollectiveSite &site) {
   if (options.onCollective) {
-    options.onCollective(step, static_cast<int64_t>(now));
+    options.onCollective(step,
+                         routine->firstInstruction + static_cast<int64_t>(now));
   }
   CollectiveCall call = site.call;
   for (size_t index = 0; index < site.members.size(); ++index) {
@@ -252,37 +287,38 @@ void Executor::Program::start(int64_t step, CollectiveSite &site) {
   site.work = *std::move(work);
 }
 
-void Executor::Program::wait(int64_t step, CollectiveSite &site) {
+void Executor::State::wait(int64_t step, CollectiveSite &site) {
   if (options.onCollective) {
-    options.onCollective(step, static_cast<int64_t>(now));
+    options.onCollective(step,
+                         routine->firstInstruction + static_cast<int64_t>(now));
   }
   int64_t begin = nowNs();
   Status status = site.work->wait();
   waited += nowNs() - begin;
   TORCH_CHECK(status.ok(), status.message());
-  if (timed) {
+  if (isTiming) {
     const auto &action = std::get<CollectiveWait>(instructions()[now].action);
     times[action.start].lane = site.work->span();
   }
   site.work.reset();
 }
 
-void Executor::Program::release(StorageId storage) {
+void Executor::State::release(StorageId storage) {
   for (ValueId id : valuesOn[storage]) {
     values[id].reset();
   }
 }
 
-void Executor::Program::runInstruction(int64_t step, const Step &instruction) {
+void Executor::State::runInstruction(int64_t step, const Step &instruction) {
   switch (instruction.kind) {
   case Step::Kind::Kernel:
-    sites[instruction.index].run(values, stack);
+    routine->sites[instruction.index].run(values, stack);
     return;
   case Step::Kind::Start:
-    start(step, collectives[instruction.index]);
+    start(step, routine->collectives[instruction.index]);
     return;
   case Step::Kind::Wait:
-    wait(step, collectives[instruction.index]);
+    wait(step, routine->collectives[instruction.index]);
     return;
   case Step::Kind::Free:
     release(static_cast<StorageId>(instruction.index));
@@ -290,7 +326,7 @@ void Executor::Program::runInstruction(int64_t step, const Step &instruction) {
   }
 }
 
-void Executor::Program::compareArguments(LayoutCheck &check) {
+void Executor::State::compareArguments(LayoutCheck &check) {
   for (const Argument &argument : plan.arguments) {
     Status status = check.see(argument.value, values[argument.value]);
     TORCH_CHECK(status.ok(), status.message());
@@ -298,7 +334,7 @@ void Executor::Program::compareArguments(LayoutCheck &check) {
 }
 
 /// Compares what the instruction `now` has made with the plan.
-void Executor::Program::compare(LayoutCheck &check) {
+void Executor::State::compare(LayoutCheck &check) {
   const auto &action = instructions()[now].action;
   Status status;
   if (const auto *kernel = std::get_if<KernelCall>(&action)) {
@@ -320,18 +356,19 @@ void Executor::Program::compare(LayoutCheck &check) {
   TORCH_CHECK(status.ok(), status.message());
 }
 
-void Executor::Program::runInstructions(int64_t step, LayoutCheck *check) {
-  if (!check && !timed) {
+void Executor::State::runInstructions(int64_t step, LayoutCheck *check) {
+  const std::vector<Step> &steps = routine->steps;
+  if (!check && !isTiming) {
     for (now = 0; now < steps.size(); ++now) {
       runInstruction(step, steps[now]);
     }
     return;
   }
-  times.assign(timed ? steps.size() : 0, {});
+  times.assign(isTiming ? steps.size() : 0, {});
   for (now = 0; now < steps.size(); ++now) {
     int64_t begin = nowNs();
     runInstruction(step, steps[now]);
-    if (timed) {
+    if (isTiming) {
       times[now].beginNs = begin;
       times[now].endNs = nowNs();
     }
@@ -341,31 +378,35 @@ void Executor::Program::runInstructions(int64_t step, LayoutCheck *check) {
   }
 }
 
-Status Executor::Program::runStep(int64_t step, double lr) {
+Status Executor::State::run(Routine &next, const StepPoint &point,
+                            bool isTimed) {
   c10::InferenceMode inference;
   MemoryScope scope(*memory);
+  routine = &next;
+  isTiming = isTimed;
   waited = 0;
   try {
-    for (StorageId storage : kept) {
+    for (StorageId storage : routine->kept) {
       release(storage);
     }
-    evaluateScalars(plan, position, step, lr, scalars);
-    RandomUse use{options.seed, step, /*microBatch=*/0, dataRank};
-    for (CallSite &site : sites) {
+    evaluateScalars(plan, position, point, scalars);
+    RandomUse use{options.seed, point.step, point.microBatch, dataRank};
+    for (CallSite &site : routine->sites) {
       site.setScalars(scalars);
       site.seedGenerator(use);
     }
     std::optional<LayoutCheck> check;
-    if (!checked) {
+    if (!routine->checked) {
       compareArguments(check.emplace(plan));
     }
-    runInstructions(step, check ? &*check : nullptr);
-    checked = true;
+    runInstructions(point.step, check ? &*check : nullptr);
+    routine->checked = true;
     return Status();
   } catch (const c10::Error &error) {
-    return Status::error(error.what_without_backtrace()).within(where(step));
+    return Status::error(error.what_without_backtrace())
+        .within(where(point.step));
   } catch (const std::exception &error) {
-    return Status::error(error.what()).within(where(step));
+    return Status::error(error.what()).within(where(point.step));
   }
 }
 
@@ -376,8 +417,7 @@ Status Executor::Program::runStep(int64_t step, double lr) {
 int64_t TensorView::elements() const { return elementCount(sizes); }
 int64_t TensorView::bytes() const { return elements() * byteSize(dtype); }
 
-Executor::Executor(std::unique_ptr<Program> program)
-    : program(std::move(program)) {}
+Executor::Executor(std::unique_ptr<State> state) : state(std::move(state)) {}
 
 Executor::~Executor() = default;
 
@@ -391,16 +431,16 @@ Expected<std::unique_ptr<Executor>> Executor::make(const Plan &plan,
   }
   useCountedMemory();
   c10::InferenceMode inference;
-  auto program = std::make_unique<Program>(plan, position, std::move(options));
-  MemoryScope scope(*program->memory);
+  auto state = std::make_unique<State>(plan, position, std::move(options));
+  MemoryScope scope(*state->memory);
   try {
-    if (Status status = program->prepare(groups); !status.ok()) {
+    if (Status status = state->prepare(groups); !status.ok()) {
       return status;
     }
   } catch (const std::exception &error) {
     return Status::error(error.what());
   }
-  return std::unique_ptr<Executor>(new Executor(std::move(program)));
+  return std::unique_ptr<Executor>(new Executor(std::move(state)));
 }
 
 static TensorView viewOf(const Value &value, const at::Tensor &tensor) {
@@ -409,35 +449,41 @@ static TensorView viewOf(const Value &value, const at::Tensor &tensor) {
 }
 
 TensorView Executor::argument(size_t index) {
-  ValueId id = program->plan.arguments[index].value;
-  return ::viewOf(program->plan.values[id], program->values[id]);
+  ValueId id = state->plan.arguments[index].value;
+  return ::viewOf(state->plan.values[id], state->values[id]);
 }
 
-void Executor::drawAs(int64_t rank) { program->dataRank = rank; }
+void Executor::drawAs(int64_t rank) { state->dataRank = rank; }
 
 Status Executor::runStep(int64_t step, double lr) {
-  return program->runStep(step, lr);
+  int64_t last = state->plan.header.microBatches - 1;
+  return state->run(state->routines.back(), {step, last, lr}, state->timed);
+}
+
+Status Executor::runMicroStep(int64_t step, int64_t microBatch, double lr) {
+  return state->run(state->routines.front(), {step, microBatch, lr},
+                    /*isTimed=*/false);
 }
 
 TensorView Executor::result(size_t index) {
-  ValueId id = program->plan.results[index].value;
-  return ::viewOf(program->plan.values[id], program->values[id]);
+  ValueId id = state->plan.results[index].value;
+  return ::viewOf(state->plan.values[id], state->values[id]);
 }
 
-int64_t Executor::waitedNs() const { return program->waited; }
+int64_t Executor::waitedNs() const { return state->waited; }
 
 void Executor::recordTimes(bool on) {
-  program->timed = on;
+  state->timed = on;
   if (!on) {
-    program->times.clear();
+    state->times.clear();
   }
 }
 
 const std::vector<InstructionTime> &Executor::times() const {
-  return program->times;
+  return state->times;
 }
 
-MemoryCounts Executor::memory() const { return program->memory->counts(); }
+MemoryCounts Executor::memory() const { return state->memory->counts(); }
 
 void sfsdp::runtime::prepareLane(int threads) { at::set_num_threads(threads); }
 

@@ -76,27 +76,32 @@ public:
   /// rank's own.
   void drawAs(int64_t rank);
 
-  /// Runs the program for `step` (from 1). After a failure the executor is
-  /// unusable. The message names the instruction.
+  /// Runs the last program, for the last micro-batch of step `step` (from 1).
+  /// After a failure the executor is unusable. The message names the
+  /// instruction.
   Status runStep(int64_t step, double lr);
 
-  /// Plan::results[index]; valid after a step until the next one.
+  /// Runs the first of two programs, for micro-batch `microBatch` (from 0) of
+  /// `step`: what comes before runStep, PlanHeader::microBatches - 1 times.
+  Status runMicroStep(int64_t step, int64_t microBatch, double lr);
+
+  /// Plan::results[index]; valid after its program ran until it runs again.
   TensorView result(size_t index);
 
-  /// Nanoseconds that the last step spent in waits.
+  /// Nanoseconds that the program that ran last spent in waits.
   int64_t waitedNs() const;
 
   /// Turns times of instructions on or off, from the next step on.
   void recordTimes(bool on);
-  /// Of the last step, by instruction; empty when off.
+  /// Of the last program in the last step, by instruction; empty when off.
   const std::vector<InstructionTime> &times() const;
 
   MemoryCounts memory() const;
 
 private:
-  struct Program;
-  explicit Executor(std::unique_ptr<Program> program);
-  std::unique_ptr<Program> program;
+  struct State;
+  explicit Executor(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
 };
 
 /// Makes the calling thread fit to run an executor: `threads` threads per

@@ -64,12 +64,13 @@ Status openBatches(Job &job, const Note &note) {
     return batches.status();
   }
   job.batches = std::move(*batches);
-  int64_t perPass = std::max<int64_t>(job.batches->count() / job.dataRanks, 1);
+  int64_t perStep = job.dataRanks * job.plan.header.microBatches;
+  int64_t perPass = std::max<int64_t>(job.batches->count() / perStep, 1);
   job.steps = job.options.steps > 0 ? job.options.steps : perPass;
-  if (job.steps > job.batches->count() / job.dataRanks) {
+  if (job.steps > job.batches->count() / perStep) {
     note("the data has " + std::to_string(job.batches->count()) + " batches, " +
-         std::to_string(job.steps) + " steps on " +
-         std::to_string(job.dataRanks) + " data ranks read it more than once");
+         std::to_string(job.steps) + " steps of " + std::to_string(perStep) +
+         " batches read it more than once");
   }
   return Status();
 }

@@ -160,6 +160,19 @@ void dropout(Stack &stack) {
   arguments.replaceBy(std::move(output), std::move(mask));
 }
 
+void accumulate(Stack &stack) {
+  Arguments arguments(stack, 3);
+  at::Tensor sum = arguments.tensor();
+  at::Tensor gradient = arguments.tensor();
+  double microBatch = arguments.number();
+  if (microBatch == 0) {
+    sum.copy_(gradient);
+  } else {
+    sum.add_(gradient);
+  }
+  arguments.replaceBy(std::move(sum));
+}
+
 /// The rows that the rank at `coordinate` owns, zeros past the last row.
 void localChunk(Stack &stack) {
   Arguments arguments(stack, 3);
@@ -181,6 +194,10 @@ constexpr OwnKernelRow kOwnKernels[] = {
      "aten::native_dropout(Tensor input, float p, bool? train, "
      "Generator generator) -> (Tensor, Tensor)",
      dropout},
+    {"sfsdp::accumulate",
+     "sfsdp::accumulate(Tensor(a!) sum, Tensor grad, Scalar micro_batch) -> "
+     "Tensor(a!)",
+     accumulate},
     {"sfsdp::adamw",
      "sfsdp::adamw(Tensor(a!) param, Tensor grad, Tensor(b!) exp_avg, "
      "Tensor(c!) exp_avg_sq, Scalar decay, float beta1, float beta2, "

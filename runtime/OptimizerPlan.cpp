@@ -31,7 +31,7 @@ public:
   }
 
   Plan build() {
-    for (const Instruction &instruction : plan.programs.front().instructions) {
+    for (const Instruction &instruction : plan.programs.back().instructions) {
       const auto *kernel = std::get_if<KernelCall>(&instruction.action);
       if (kernel &&
           (kernel->name == "sfsdp::adamw" || kernel->name == "sfsdp::sgd")) {

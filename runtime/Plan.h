@@ -73,6 +73,9 @@ struct PlanHeader {
   std::string device = "cpu";        ///< "cpu" or "cuda"
   std::vector<std::string> dataAxes; ///< axes that split the batch
   Mesh mesh;
+  /// Forward and backward passes per step: the first program runs
+  /// `microBatches` - 1 times, the last one once. With 1 there is one program.
+  int64_t microBatches = 1;
   /// Proof name ("order", "memory", "meaning") → digestOf the plan that the
   /// proof was made for.
   std::map<std::string, std::string> proved;
@@ -121,7 +124,9 @@ enum class Role : uint8_t {
   Buffer,
   Constant,
   Input,
-  State,    ///< optimizer state of parameter `name`, slot `slot`
+  State, ///< optimizer state of parameter `name`, slot `slot`
+  /// Sum of the gradients of parameter `name` over micro-batches so far.
+  Accumulator,
   Loss,     ///< results only, from here on
   Gradient, ///< of parameter `name`
   Output,
@@ -156,6 +161,8 @@ struct Result {
   std::optional<int64_t> updates;
   std::vector<int64_t> globalShape;
   std::vector<AxisShard> placement;
+  /// Index into Plan::programs of the one that gives it.
+  int64_t program = 0;
 };
 
 //===----------------------------------------------------------------------===//
@@ -163,9 +170,10 @@ struct Result {
 //===----------------------------------------------------------------------===//
 
 enum class ScalarOp : uint8_t {
-  Constant, ///< `constant`
-  Lr,       ///< the learning rate of this step
-  Step,     ///< the number of this step, from 1
+  Constant,   ///< `constant`
+  Lr,         ///< the learning rate of this step
+  Step,       ///< the number of this step, from 1
+  MicroBatch, ///< the number of this micro-batch within the step, from 0
   Add,
   Sub,
   Mul,
@@ -175,12 +183,12 @@ enum class ScalarOp : uint8_t {
   MeshCoordinate, ///< of this rank on `axis`
   ValidRows,      ///< true rows of this rank's chunk of `rows` on `axis`
 };
-inline constexpr int kScalarOpCount = 11;
+inline constexpr int kScalarOpCount = 12;
 
 std::string_view nameOf(ScalarOp op);
 
-/// A 64-bit host value, computed once per step in table order. Lr and what is
-/// derived from it are doubles, as Python computes them.
+/// A 64-bit host value, computed before each program in table order. Lr and
+/// what is derived from it are doubles, as Python computes them.
 struct Scalar {
   ScalarOp op = ScalarOp::Constant;
   std::vector<ScalarId> operands; ///< earlier scalars
@@ -323,8 +331,9 @@ struct Provenance {
   auto operator<=>(const Provenance &) const = default;
 };
 
+/// Programs of a plan run in their order.
 struct Program {
-  std::string name; ///< "train_step"
+  std::string name; ///< "train_step", or "micro_step" and "last_micro_step"
   std::vector<Instruction> instructions;
 };
 

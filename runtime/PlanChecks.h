@@ -23,8 +23,16 @@ Status checkTables(const Plan &plan);
 /// does not name the instruction.
 Status checkCollective(const Plan &plan, const CollectiveStart &start);
 
-/// Order, lifetimes, aliasing and memory of a program; PlanProgramCheck.cpp.
-Status checkProgram(const Plan &plan, const Program &program);
+/// What a program does to memory.
+struct ProgramMemory {
+  int64_t peakBytes = 0;  ///< arguments included
+  int64_t keptBytes = 0;  ///< of its results, beside arguments
+  std::vector<bool> uses; ///< by storage, arguments excluded
+};
+
+/// Order, lifetimes and aliasing of Plan::programs[number], and what it does to
+/// memory; PlanProgramCheck.cpp.
+Expected<ProgramMemory> checkProgram(const Plan &plan, size_t number);
 
 } // namespace sfsdp::runtime
 

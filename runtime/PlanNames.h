@@ -26,12 +26,11 @@ namespace sfsdp::runtime {
 inline constexpr std::string_view kRegionNames[] = {"private", "arena",
                                                     "argument"};
 inline constexpr std::string_view kRoleNames[] = {
-    "parameter", "buffer", "constant", "input",
-    "state",     "loss",   "gradient", "output"};
+    "parameter",   "buffer", "constant", "input", "state",
+    "accumulator", "loss",   "gradient", "output"};
 inline constexpr std::string_view kScalarOpNames[kScalarOpCount] = {
-    "constant",  "lr",  "step", "add", "sub",
-    "mul",       "div", "pow",  "neg", "mesh_coordinate",
-    "valid_rows"};
+    "constant", "lr",  "step", "micro_batch",     "add",       "sub", "mul",
+    "div",      "pow", "neg",  "mesh_coordinate", "valid_rows"};
 inline constexpr std::string_view kMemoryFormatNames[] = {
     "contiguous", "preserve", "channels_last", "channels_last_3d"};
 inline constexpr std::string_view kTensorLayoutNames[] = {"strided"};

@@ -56,12 +56,12 @@ std::string at(Position position) {
 
 class ProgramChecker {
 public:
-  ProgramChecker(const Plan &plan, const Program &program)
-      : plan(plan), program(program), values(plan.values.size()),
-        storages(plan.storages.size()), starts(program.instructions.size()),
-        updated(plan.arguments.size()) {}
+  ProgramChecker(const Plan &plan, size_t number)
+      : plan(plan), number(number), program(plan.programs[number]),
+        values(plan.values.size()), storages(plan.storages.size()),
+        starts(program.instructions.size()), updated(plan.arguments.size()) {}
 
-  Status check() {
+  Expected<ProgramMemory> check() {
     beginWithArguments();
     for (now = 0; now < length(); ++now) {
       const Instruction &instruction = program.instructions[now];
@@ -76,7 +76,7 @@ public:
     if (Status status = checkEnd(); !status.ok()) {
       return status.within(program.name);
     }
-    return Status();
+    return memory();
   }
 
 private:
@@ -116,6 +116,10 @@ private:
   bool touches(const KernelCall &kernel, StorageId storage) const;
 
   Status checkEnd() const;
+  ProgramMemory memory() const;
+  bool isOwnResult(const Result &result) const {
+    return static_cast<size_t>(result.program) == number;
+  }
   Status checkResult(size_t index) const;
   Status checkStorageEnd(StorageId id) const;
   Status checkSchedule(Position position) const;
@@ -123,6 +127,7 @@ private:
   StorageId storageOf(ValueId id) const { return plan.values[id].storage; }
 
   const Plan &plan;
+  size_t number;
   const Program &program;
   std::vector<ValueState> values;
   std::vector<StorageState> storages;
@@ -441,21 +446,22 @@ Status ProgramChecker::checkStorageEnd(StorageId id) const {
   const StorageState &storage = storages[id];
   const Storage &row = plan.storages[id];
   if (row.region == Region::Argument) {
-    return row.first == 0 && row.last == std::max<Position>(length() - 1, 0)
+    bool isLast = number + 1 == plan.programs.size();
+    bool spans =
+        row.first == 0 && row.last == std::max<Position>(length() - 1, 0);
+    return !isLast || spans
                ? Status()
                : Status::error(storageText(id) +
                                " holds an argument, its table row must span "
                                "the whole program");
   }
-  if (storage.bornAt == kNever) {
-    return Status::error(storageText(id) + " is used by no instruction");
-  }
   if (!storage.alive) {
     return Status();
   }
   bool isResult = std::any_of(
-      plan.results.begin(), plan.results.end(),
-      [&](const Result &result) { return storageOf(result.value) == id; });
+      plan.results.begin(), plan.results.end(), [&](const Result &result) {
+        return isOwnResult(result) && storageOf(result.value) == id;
+      });
   if (!isResult) {
     return Status::error(storageText(id) + ", which begins at " +
                          at(storage.bornAt) +
@@ -499,6 +505,9 @@ Status ProgramChecker::checkEnd() const {
     }
   }
   for (size_t index = 0; index < plan.results.size(); ++index) {
+    if (!isOwnResult(plan.results[index])) {
+      continue;
+    }
     if (Status status = checkResult(index); !status.ok()) {
       return status;
     }
@@ -511,7 +520,8 @@ Status ProgramChecker::checkEnd() const {
   }
   for (size_t index = 0; index < updated.size(); ++index) {
     auto isUpdate = [&](const Result &result) {
-      return result.updates == static_cast<int64_t>(index);
+      return isOwnResult(result) &&
+             result.updates == static_cast<int64_t>(index);
     };
     if (updated[index] &&
         std::none_of(plan.results.begin(), plan.results.end(), isUpdate)) {
@@ -519,17 +529,24 @@ Status ProgramChecker::checkEnd() const {
                            "' is written, but no result updates it");
     }
   }
-  if (peakBytes != plan.predictedPeakBytes) {
-    return Status::error("the plan predicts a peak of " +
-                         std::to_string(plan.predictedPeakBytes) +
-                         " bytes, its instructions make " +
-                         std::to_string(peakBytes));
-  }
   return Status();
+}
+
+ProgramMemory ProgramChecker::memory() const {
+  ProgramMemory found;
+  found.peakBytes = peakBytes;
+  found.uses.resize(storages.size());
+  for (size_t id = 0; id < storages.size(); ++id) {
+    found.uses[id] = storages[id].bornAt != kNever;
+    bool isKept = found.uses[id] && storages[id].alive;
+    found.keptBytes += isKept ? plan.storages[id].bytes : 0;
+  }
+  return found;
 }
 
 } // namespace
 
-Status sfsdp::runtime::checkProgram(const Plan &plan, const Program &program) {
-  return ProgramChecker(plan, program).check();
+Expected<ProgramMemory> sfsdp::runtime::checkProgram(const Plan &plan,
+                                                     size_t number) {
+  return ProgramChecker(plan, number).check();
 }

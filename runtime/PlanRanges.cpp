@@ -111,6 +111,12 @@ Status checkRows(const Plan &plan, const std::vector<Row> &rows,
 Status checkResults(const Plan &plan) {
   for (size_t index = 0; index < plan.results.size(); ++index) {
     std::optional<int64_t> updates = plan.results[index].updates;
+    if (Status status =
+            checkId(plan.results[index].program, plan.programs.size(),
+                    "program", pathOf("results", index, "program"));
+        !status.ok()) {
+      return status;
+    }
     if (!updates) {
       continue;
     }

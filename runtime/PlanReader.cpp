@@ -68,6 +68,7 @@ static Status readJson(JsonPlace place, PlanHeader &header) {
   fields.required("device", header.device);
   fields.required("data_axes", header.dataAxes);
   fields.required("mesh", header.mesh);
+  fields.optional("micro_batches", header.microBatches);
   fields.required("proved", header.proved);
   return fields.finishStrictly();
 }
@@ -101,6 +102,7 @@ static void readFields(JsonFields &fields, Result &result) {
   fields.optional("slot", result.slot);
   fields.required("value", value);
   fields.optional("updates", result.updates);
+  fields.optional("program", result.program);
   fields.required("global_shape", globalShape);
   fields.optional("placement", result.placement);
 }

@@ -161,8 +161,9 @@ Status checkUpdate(const Plan &plan, const Result &result,
 }
 
 Status checkResults(const Plan &plan) {
-  std::set<int64_t> updated;
-  int losses = 0;
+  // By program.
+  std::set<std::pair<int64_t, int64_t>> updated;
+  std::set<int64_t> losses;
   for (size_t index = 0; index < plan.results.size(); ++index) {
     const Result &result = plan.results[index];
     std::string where = rowText("results", index);
@@ -170,7 +171,7 @@ Status checkResults(const Plan &plan) {
       return status;
     }
     if (result.updates) {
-      if (!updated.insert(*result.updates).second) {
+      if (!updated.insert({result.program, *result.updates}).second) {
         return Status::error(where + ": argument '" + result.name +
                              "' is updated twice");
       }
@@ -179,8 +180,9 @@ Status checkResults(const Plan &plan) {
       }
     }
     const Value &value = plan.values[result.value];
-    if (result.role == Role::Loss && (++losses > 1 || !value.sizes.empty() ||
-                                      !isFloatingPoint(value.dtype))) {
+    if (result.role == Role::Loss &&
+        (!losses.insert(result.program).second || !value.sizes.empty() ||
+         !isFloatingPoint(value.dtype))) {
       return Status::error(where + ": expected one loss, a floating-point "
                                    "tensor without dimensions");
     }
@@ -193,6 +195,10 @@ Status checkResults(const Plan &plan) {
 Status sfsdp::runtime::checkTables(const Plan &plan) {
   if (Status status = checkMesh(plan.header.mesh); !status.ok()) {
     return status;
+  }
+  if (plan.header.microBatches < 1) {
+    return Status::error("header.micro_batches: expected at least 1, got " +
+                         std::to_string(plan.header.microBatches));
   }
   for (const std::string &axis : plan.header.dataAxes) {
     if (!hasAxis(plan.header.mesh, axis)) {

@@ -10,6 +10,8 @@
 #include "runtime/PlanVerifier.h"
 #include "runtime/PlanChecks.h"
 
+#include <algorithm>
+
 using namespace sfsdp::runtime;
 
 std::vector<size_t> sfsdp::runtime::writtenArguments(const KernelCall &kernel) {
@@ -19,21 +21,68 @@ std::vector<size_t> sfsdp::runtime::writtenArguments(const KernelCall &kernel) {
   if (kernel.name == "sfsdp::sgd") {
     return {0, 2};
   }
+  if (kernel.name == "sfsdp::accumulate") {
+    return {0};
+  }
   bool inPlace = kernel.name.ends_with('_') && !kernel.name.ends_with("__");
   return inPlace ? std::vector<size_t>{0} : std::vector<size_t>{};
 }
+
+namespace {
+
+/// Each storage is used by one program, and the step's peak is the predicted.
+Status checkMemory(const Plan &plan,
+                   const std::vector<ProgramMemory> &programs) {
+  int64_t kept = 0;
+  for (const ProgramMemory &program : programs) {
+    kept += program.keptBytes;
+  }
+  int64_t peak = 0;
+  for (const ProgramMemory &program : programs) {
+    peak = std::max(peak, program.peakBytes + kept - program.keptBytes);
+  }
+  for (size_t id = 0; id < plan.storages.size(); ++id) {
+    auto users = std::count_if(
+        programs.begin(), programs.end(),
+        [&](const ProgramMemory &program) { return program.uses[id]; });
+    if (plan.storages[id].region != Region::Argument && users != 1) {
+      return Status::error("storage " + std::to_string(id) +
+                           (users == 0
+                                ? " is used by no instruction"
+                                : " is used by two programs, expected one"));
+    }
+  }
+  if (peak != plan.predictedPeakBytes) {
+    return Status::error("the plan predicts a peak of " +
+                         std::to_string(plan.predictedPeakBytes) +
+                         " bytes, its instructions make " +
+                         std::to_string(peak));
+  }
+  return Status();
+}
+
+} // namespace
 
 Status sfsdp::runtime::checkPlan(const Plan &plan) {
   if (Status status = checkTables(plan); !status.ok()) {
     return status;
   }
-  if (plan.programs.size() != 1) {
-    return Status::error("the plan has " +
-                         std::to_string(plan.programs.size()) +
-                         " programs, expected one: several micro-batches per "
-                         "step cannot be executed yet");
+  size_t expected = plan.header.microBatches > 1 ? 2 : 1;
+  if (plan.programs.size() != expected) {
+    return Status::error(
+        "the plan has " + std::to_string(plan.programs.size()) +
+        " programs, expected " + std::to_string(expected) + " for " +
+        std::to_string(plan.header.microBatches) + " micro-batches per step");
   }
-  return checkProgram(plan, plan.programs.front());
+  std::vector<ProgramMemory> programs;
+  for (size_t number = 0; number < plan.programs.size(); ++number) {
+    Expected<ProgramMemory> memory = checkProgram(plan, number);
+    if (!memory) {
+      return memory.status();
+    }
+    programs.push_back(std::move(*memory));
+  }
+  return checkMemory(plan, programs);
 }
 
 Status sfsdp::runtime::checkProofs(const Plan &plan) {

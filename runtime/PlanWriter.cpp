@@ -111,6 +111,8 @@ Json toJson(const PlanHeader &header) {
   row.add("device", header.device);
   row.add("data_axes", Json::listOf(header.dataAxes));
   row.add("mesh", std::move(mesh));
+  addUnless(row, "micro_batches", header.microBatches == 1,
+            header.microBatches);
   row.add("proved", std::move(proved));
   return row;
 }
@@ -139,6 +141,7 @@ void fill(Json &row, const Result &result) {
   addUnless(row, "slot", result.slot.empty(), result.slot);
   row.add("value", referenceTo(result.value));
   addUnless(row, "updates", !result.updates, result.updates.value_or(0));
+  addUnless(row, "program", result.program == 0, result.program);
   addShape(row, result.globalShape, result.placement);
 }
 

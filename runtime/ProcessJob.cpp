@@ -58,9 +58,15 @@ namespace {
 
 constexpr std::chrono::seconds kStartTimeout(120);
 
-/// What collective instruction `op` of the plan is.
+/// What collective instruction `op` of the plan is, counted over all programs.
 std::string describe(const Plan &plan, int64_t op) {
-  const auto &instructions = plan.programs.front().instructions;
+  size_t program = 0;
+  while (program + 1 < plan.programs.size() &&
+         op >=
+             static_cast<int64_t>(plan.programs[program].instructions.size())) {
+    op -= static_cast<int64_t>(plan.programs[program++].instructions.size());
+  }
+  const auto &instructions = plan.programs[program].instructions;
   if (op < 0 || op >= static_cast<int64_t>(instructions.size())) {
     return "";
   }

@@ -30,13 +30,15 @@ double secondsSince1970() {
       .count();
 }
 
-size_t resultOf(const Plan &plan, Role role) {
+/// The loss among the results of each program.
+std::vector<size_t> lossesOf(const Plan &plan) {
+  std::vector<size_t> losses(plan.programs.size());
   for (size_t index = 0; index < plan.results.size(); ++index) {
-    if (plan.results[index].role == role) {
-      return index;
+    if (plan.results[index].role == Role::Loss) {
+      losses[plan.results[index].program] = index;
     }
   }
-  return 0;
+  return losses;
 }
 
 /// Ids of the first integer input, or rows of the first input.
@@ -77,7 +79,7 @@ RankRun::make(const Job &job, const MeshPosition &position,
     return executor.status().within(job.options.plan);
   }
   run->ownExecutor = std::move(*executor);
-  run->lossResult = resultOf(job.plan, Role::Loss);
+  run->lossResults = lossesOf(job.plan);
   run->tokensPerBatch = tokensOf(inputsOf(job.plan));
   if (Status status = loadWeights(job.plan, position, job.weights,
                                   job.options.init, *run->ownExecutor);
@@ -87,7 +89,7 @@ RankRun::make(const Job &job, const MeshPosition &position,
   return run;
 }
 
-Status RankRun::readBatch(int64_t step) {
+Status RankRun::readBatch(int64_t step, int64_t microBatch) {
   if (!job.batches) {
     return Status();
   }
@@ -99,32 +101,52 @@ Status RankRun::readBatch(int64_t step) {
                           static_cast<size_t>(view.bytes()));
     }
   }
-  int64_t batch = batchOf(step, place.indexOn(job.plan.header.dataAxes),
-                          job.dataRanks, job.batches->count());
+  int64_t batch = batchOf(
+      {step, microBatch, place.indexOn(job.plan.header.dataAxes)},
+      job.plan.header.microBatches, job.dataRanks, job.batches->count());
   return job.batches->read(batch, inputs);
+}
+
+Status RankRun::runMicroBatch(StepRecord &record, int64_t microBatch) {
+  if (Status status = readBatch(record.step, microBatch); !status.ok()) {
+    return status.within("step " + std::to_string(record.step));
+  }
+  bool isLast = microBatch + 1 == job.plan.header.microBatches;
+  Status status =
+      isLast ? ownExecutor->runStep(record.step, record.lr)
+             : ownExecutor->runMicroStep(record.step, microBatch, record.lr);
+  record.exposedMilliseconds +=
+      static_cast<double>(ownExecutor->waitedNs()) / 1e6;
+  return status;
 }
 
 Expected<StepRecord> RankRun::trainStep(int64_t step) {
   Clock::time_point begin = Clock::now();
-  if (Status status = readBatch(step); !status.ok()) {
-    return status.within("step " + std::to_string(step));
-  }
   StepRecord record;
   record.step = step;
   record.lr = job.options.lr.at(step);
-  record.tokens = tokensPerBatch * job.dataRanks;
+  int64_t microBatches = job.plan.header.microBatches;
+  record.tokens = tokensPerBatch * job.dataRanks * microBatches;
   ownExecutor->recordTimes(keepsTimes(job, step));
-  if (Status status = ownExecutor->runStep(step, record.lr); !status.ok()) {
-    return status;
+  std::vector<double> losses;
+  DType lossType = DType::Float32;
+  for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch) {
+    if (Status status = runMicroBatch(record, microBatch); !status.ok()) {
+      return status;
+    }
+    bool isLast = microBatch + 1 == microBatches;
+    TensorView view =
+        ownExecutor->result(isLast ? lossResults.back() : lossResults.front());
+    lossType = view.dtype;
+    losses.push_back(numberIn(view));
   }
-  auto loss = meanOverRanks(ownExecutor->result(lossResult), ownGroups.loss());
+  auto loss =
+      meanOverRanks(meanOf(losses, lossType), lossType, ownGroups.loss());
   if (!loss) {
     return loss.status().within("step " + std::to_string(step));
   }
   record.loss = *loss;
   record.milliseconds = millisecondsSince(begin);
-  record.exposedMilliseconds =
-      static_cast<double>(ownExecutor->waitedNs()) / 1e6;
   record.peakBytes = ownExecutor->memory().peakBytes;
   record.time = secondsSince1970();
   return record;

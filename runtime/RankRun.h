@@ -19,9 +19,10 @@ namespace sfsdp::runtime {
 /// What one step did, as rank 0's views show it.
 struct StepRecord {
   int64_t step = 0;
-  double loss = 0; ///< mean over the data ranks, added in rank order
+  /// Mean over data ranks, in rank order, of the means over micro-batches.
+  double loss = 0;
   double lr = 0;
-  int64_t tokens = 0; ///< of all data ranks
+  int64_t tokens = 0; ///< of all data ranks and micro-batches
   double milliseconds = 0;
   double exposedMilliseconds = 0; ///< spent waiting for collectives
   int64_t peakBytes = 0;          ///< of this rank, since the start
@@ -50,13 +51,14 @@ private:
           const RankGroups &groups)
       : job(job), place(position), ownGroups(groups) {}
 
-  Status readBatch(int64_t step);
+  Status readBatch(int64_t step, int64_t microBatch);
+  Status runMicroBatch(StepRecord &record, int64_t microBatch);
 
   const Job &job;
   MeshPosition place;
   const RankGroups &ownGroups;
   std::unique_ptr<Executor> ownExecutor;
-  size_t lossResult = 0;
+  std::vector<size_t> lossResults; ///< by program
   int64_t tokensPerBatch = 0;
 };
 

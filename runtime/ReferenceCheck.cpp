@@ -134,6 +134,10 @@ Status ReferenceCheck::State::checkPlans() const {
                          job.options.checkAgainst + " is for " +
                          std::to_string(other.header.mesh.size()));
   }
+  if (plan.header.microBatches > 1 || other.header.microBatches > 1) {
+    return Status::error("--check-against compares one batch per rank and "
+                         "step; compile both plans with micro-batches=1");
+  }
   auto hasGradients = [](const Plan &each) {
     return std::ranges::any_of(each.results, [](const Result &result) {
       return result.role == Role::Gradient;
@@ -263,25 +267,12 @@ Status ReferenceCheck::State::compareLoss(double loss) const {
     }
     DType dtype =
         reference.plan.values[reference.plan.results[result].value].dtype;
-    bool wide = dtype == DType::Float64;
-    std::vector<double> doubles;
-    std::vector<float> floats;
+    std::vector<double> losses;
     for (const std::vector<Bytes> &each : results) {
       Bytes copy = each[result];
-      doubles.push_back(numberIn({copy.data(), dtype, {}, {}}));
-      floats.push_back(static_cast<float>(doubles.back()));
+      losses.push_back(numberIn({copy.data(), dtype, {}, {}}));
     }
-    std::vector<const void *> inputs;
-    for (size_t rank = 0; rank < results.size(); ++rank) {
-      inputs.push_back(wide ? static_cast<const void *>(&doubles[rank])
-                            : &floats[rank]);
-    }
-    double mean = 0;
-    float single = 0;
-    sumInRankOrder(inputs, wide ? static_cast<void *>(&mean) : &single, 1,
-                   wide ? DType::Float64 : DType::Float32,
-                   static_cast<double>(results.size()));
-    mean = wide ? mean : static_cast<double>(single);
+    double mean = meanOf(losses, dtype);
     if (std::memcmp(&mean, &loss, sizeof mean) != 0) {
       return Status::error("loss is " + std::to_string(loss) +
                            ", the reference has " + std::to_string(mean));

@@ -193,12 +193,41 @@ std::string summary(const ReportContent &content) {
   return text + "</table>\n";
 }
 
+/// Whether each storage is an argument's or begins in the last program.
+std::vector<bool> storagesOfLastProgram(const Plan &plan) {
+  std::vector<bool> found(plan.storages.size());
+  for (size_t id = 0; id < plan.storages.size(); ++id) {
+    found[id] = plan.storages[id].region == Region::Argument;
+  }
+  auto add = [&](ValueId id) { found[plan.values[id].storage] = true; };
+  for (const Instruction &instruction : plan.programs.back().instructions) {
+    if (const auto *kernel = std::get_if<KernelCall>(&instruction.action)) {
+      for (std::optional<ValueId> id : kernel->results) {
+        if (id) {
+          add(*id);
+        }
+      }
+    }
+    if (const auto *start = std::get_if<CollectiveStart>(&instruction.action)) {
+      for (const CollectiveMemberRef &member : start->members) {
+        add(member.output);
+      }
+    }
+  }
+  return found;
+}
+
 } // namespace
 
 std::vector<int64_t> sfsdp::runtime::liveBytes(const Plan &plan) {
-  size_t count = plan.programs.front().instructions.size();
+  size_t count = plan.programs.back().instructions.size();
+  std::vector<bool> isOwn = storagesOfLastProgram(plan);
   std::vector<int64_t> change(count + 1, 0);
-  for (const Storage &storage : plan.storages) {
+  for (size_t id = 0; id < plan.storages.size(); ++id) {
+    const Storage &storage = plan.storages[id];
+    if (!isOwn[id]) {
+      continue;
+    }
     change[storage.first] += storage.bytes;
     change[std::min<size_t>(storage.last + 1, count)] -= storage.bytes;
   }

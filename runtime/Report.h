@@ -25,7 +25,7 @@ struct ReportContent {
 
 std::string writeReport(const ReportContent &content);
 
-/// Bytes that live at each instruction of the plan's program, arguments
+/// Bytes that live at each instruction of the plan's last program, arguments
 /// included.
 std::vector<int64_t> liveBytes(const Plan &plan);
 

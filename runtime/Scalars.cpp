@@ -17,16 +17,18 @@ using namespace sfsdp::runtime;
 namespace {
 
 double evaluate(const Plan &plan, const Scalar &scalar,
-                const MeshPosition &position, int64_t step, double lr,
+                const MeshPosition &position, const StepPoint &point,
                 const std::vector<double> &values) {
   auto operand = [&](size_t index) { return values[scalar.operands[index]]; };
   switch (scalar.op) {
   case ScalarOp::Constant:
     return scalar.constant;
   case ScalarOp::Lr:
-    return lr;
+    return point.lr;
   case ScalarOp::Step:
-    return static_cast<double>(step);
+    return static_cast<double>(point.step);
+  case ScalarOp::MicroBatch:
+    return static_cast<double>(point.microBatch);
   case ScalarOp::Add:
     return operand(0) + operand(1);
   case ScalarOp::Sub:
@@ -53,10 +55,11 @@ double evaluate(const Plan &plan, const Scalar &scalar,
 } // namespace
 
 void sfsdp::runtime::evaluateScalars(const Plan &plan,
-                                     const MeshPosition &position, int64_t step,
-                                     double lr, std::vector<double> &values) {
+                                     const MeshPosition &position,
+                                     const StepPoint &point,
+                                     std::vector<double> &values) {
   values.resize(plan.scalars.size());
   for (size_t id = 0; id < plan.scalars.size(); ++id) {
-    values[id] = evaluate(plan, plan.scalars[id], position, step, lr, values);
+    values[id] = evaluate(plan, plan.scalars[id], position, point, values);
   }
 }

@@ -16,11 +16,18 @@
 
 namespace sfsdp::runtime {
 
-/// Writes the value of each scalar of `plan` at `step` (from 1) with learning
-/// rate `lr` to `values`, which keeps its memory. Whole numbers (steps,
-/// coordinates, rows) are exact below 2^53.
+/// Where training stands when a program runs.
+struct StepPoint {
+  int64_t step = 1;       ///< from 1
+  int64_t microBatch = 0; ///< within the step, from 0
+  double lr = 0;
+};
+
+/// Writes the value of each scalar of `plan` at `point` to `values`, which
+/// keeps its memory. Whole numbers (steps, coordinates, rows) are exact below
+/// 2^53.
 void evaluateScalars(const Plan &plan, const MeshPosition &position,
-                     int64_t step, double lr, std::vector<double> &values);
+                     const StepPoint &point, std::vector<double> &values);
 
 } // namespace sfsdp::runtime
 

@@ -95,7 +95,7 @@ public:
 private:
   const CollectiveStart &startAt(int64_t position) const {
     return std::get<CollectiveStart>(
-        plan.programs.front().instructions[position].action);
+        plan.programs.back().instructions[position].action);
   }
 
   /// Cuts off what a neighbour on the track already covers.
@@ -126,7 +126,7 @@ void sfsdp::runtime::appendSpans(const Plan &plan, int64_t rank, int64_t step,
   Recorder recorder(plan, rank, step, spans);
   for (size_t index = 0; index < times.size(); ++index) {
     recorder.add(static_cast<int64_t>(index),
-                 plan.programs.front().instructions[index], times[index]);
+                 plan.programs.back().instructions[index], times[index]);
   }
 }
 

@@ -102,14 +102,18 @@ std::vector<ValueId> analysis::touchedValues(const Instruction &instruction) {
   return values;
 }
 
-void analysis::assignLifetimes(Plan &plan) {
-  Program &program = plan.programs.front();
-  std::vector<Interval> intervals = touchIntervals(plan, program);
+/// Storages that hold results.
+static std::vector<bool> heldStorages(const Plan &plan) {
   std::vector<bool> held(plan.storages.size());
   for (const Result &result : plan.results) {
     held[plan.values[result.value].storage] = true;
   }
+  return held;
+}
 
+static void assignLifetimes(Plan &plan, Program &program) {
+  std::vector<Interval> intervals = touchIntervals(plan, program);
+  std::vector<bool> held = heldStorages(plan);
   std::vector<std::vector<StorageId>> dying(program.instructions.size());
   for (size_t i = 0; i < plan.storages.size(); ++i) {
     if (isPrivate(plan.storages[i]) && !held[i] && intervals[i].last >= 0) {
@@ -135,26 +139,37 @@ void analysis::assignLifetimes(Plan &plan) {
   int64_t lastIndex = std::max<int64_t>(program.instructions.size(), 1) - 1;
   for (size_t i = 0; i < plan.storages.size(); ++i) {
     Storage &storage = plan.storages[i];
-    bool born = isPrivate(storage) && intervals[i].first >= 0;
-    storage.first = born ? newIndex[intervals[i].first] : 0;
-    storage.last = freedAt[i] >= 0 ? freedAt[i] : lastIndex;
+    if (!isPrivate(storage)) {
+      storage.first = 0;
+      storage.last = lastIndex;
+    } else if (intervals[i].first >= 0) {
+      storage.first = newIndex[intervals[i].first];
+      storage.last = freedAt[i] >= 0 ? freedAt[i] : lastIndex;
+    }
+  }
+}
+
+void analysis::assignLifetimes(Plan &plan) {
+  for (Program &program : plan.programs) {
+    ::assignLifetimes(plan, program);
   }
   plan.predictedPeakBytes = peakBytes(plan);
 }
 
-int64_t analysis::peakBytes(const Plan &plan) {
-  int64_t live = 0;
-  for (const Storage &storage : plan.storages) {
-    live += isPrivate(storage) ? 0 : storage.bytes;
-  }
-  int64_t peak = live;
+/// Bytes beside `live` ones that `program` needs at once, and in `keeps` those
+/// of its results.
+static int64_t peakOf(const Plan &plan, const Program &program,
+                      const std::vector<bool> &held, int64_t &keeps) {
+  int64_t live = 0, peak = 0;
   std::vector<bool> born(plan.storages.size());
-  for (const Instruction &instruction : plan.programs.front().instructions) {
+  keeps = 0;
+  for (const Instruction &instruction : program.instructions) {
     for (ValueId value : touchedValues(instruction)) {
       StorageId id = plan.values[value].storage;
       if (isPrivate(plan.storages[id]) && !born[id]) {
         born[id] = true;
         live += plan.storages[id].bytes;
+        keeps += held[id] ? plan.storages[id].bytes : 0;
       }
     }
     auto *call = std::get_if<KernelCall>(&instruction.action);
@@ -166,25 +181,63 @@ int64_t analysis::peakBytes(const Plan &plan) {
   return peak;
 }
 
+int64_t analysis::peakBytes(const Plan &plan) {
+  int64_t arguments = 0, kept = 0, peak = 0;
+  for (const Storage &storage : plan.storages) {
+    arguments += isPrivate(storage) ? 0 : storage.bytes;
+  }
+  std::vector<bool> held = heldStorages(plan);
+  std::vector<std::pair<int64_t, int64_t>> programs;
+  for (const Program &program : plan.programs) {
+    int64_t keeps = 0;
+    int64_t needs = peakOf(plan, program, held, keeps);
+    programs.emplace_back(needs, keeps);
+    kept += keeps;
+  }
+  for (auto [needs, keeps] : programs) {
+    peak = std::max(peak, kept - keeps + needs);
+  }
+  return arguments + peak;
+}
+
 namespace {
 
-/// Walks the program once and keeps the state of every storage and value.
+/// Walks each program once and keeps the state of every storage and value.
 class LifetimeProof {
 public:
   explicit LifetimeProof(const Plan &plan)
-      : plan(plan), program(plan.programs.front()),
-        states(plan.storages.size(), State::Unborn),
+      : plan(plan), states(plan.storages.size(), State::Unborn),
         inFlight(plan.storages.size(), 0), written(plan.values.size()) {}
 
   Status run() {
+    for (number = 0; number < plan.programs.size(); ++number) {
+      if (Status status = runProgram(plan.programs[number]); !status.ok()) {
+        return status;
+      }
+    }
+    if (peakBytes(plan) != plan.predictedPeakBytes) {
+      return Status::error("the peak is " + std::to_string(peakBytes(plan)) +
+                           " bytes, expected the predicted " +
+                           std::to_string(plan.predictedPeakBytes));
+    }
+    return Status();
+  }
+
+private:
+  enum class State { Unborn, Alive, Freed };
+
+  /// Storages of earlier programs stay as these left them: a storage that two
+  /// programs use is either an argument's or an error.
+  Status runProgram(const Program &next) {
+    program = &next;
     for (const Argument &argument : plan.arguments) {
       states[plan.values[argument.value].storage] = State::Alive;
       written[argument.value] = true;
     }
-    for (index = 0; index < program.instructions.size(); ++index) {
+    for (index = 0; index < program->instructions.size(); ++index) {
       Status status =
           std::visit([&](const auto &action) { return step(action); },
-                     program.instructions[index].action);
+                     program->instructions[index].action);
       if (!status.ok()) {
         return status;
       }
@@ -192,11 +245,8 @@ public:
     return checkEnd();
   }
 
-private:
-  enum class State { Unborn, Alive, Freed };
-
   Status fail(const std::string &what) const {
-    return Status::error(program.name + " instruction " +
+    return Status::error(program->name + " instruction " +
                          std::to_string(index) + ": " + what);
   }
 
@@ -265,7 +315,7 @@ private:
 
   Status step(const CollectiveWait &wait) {
     const auto *start =
-        std::get_if<CollectiveStart>(&program.instructions[wait.start].action);
+        std::get_if<CollectiveStart>(&program->instructions[wait.start].action);
     if (!start || wait.start >= static_cast<int64_t>(index)) {
       return fail("waits for instruction " + std::to_string(wait.start) +
                   ", expected an earlier collective");
@@ -296,10 +346,13 @@ private:
   Status checkEnd() {
     std::vector<bool> held(plan.storages.size());
     for (const Result &result : plan.results) {
+      held[plan.values[result.value].storage] = true;
+      if (static_cast<size_t>(result.program) != number) {
+        continue;
+      }
       if (Status status = read(result.value); !status.ok()) {
         return status;
       }
-      held[plan.values[result.value].storage] = true;
     }
     for (size_t i = 0; i < plan.storages.size(); ++i) {
       if (inFlight[i] > 0) {
@@ -311,16 +364,12 @@ private:
         return fail("storage " + std::to_string(i) + " is never freed");
       }
     }
-    if (peakBytes(plan) != plan.predictedPeakBytes) {
-      return fail("the peak is " + std::to_string(peakBytes(plan)) +
-                  " bytes, expected the predicted " +
-                  std::to_string(plan.predictedPeakBytes));
-    }
     return Status();
   }
 
   const Plan &plan;
-  const Program &program;
+  const Program *program = nullptr;
+  size_t number = 0;
   std::vector<State> states;
   std::vector<int> inFlight;
   std::vector<bool> written;

@@ -41,6 +41,8 @@ static RoleKind roleKindOf(runtime::Role role) {
     return RoleKind::Input;
   case runtime::Role::State:
     return RoleKind::State;
+  case runtime::Role::Accumulator:
+    return RoleKind::Accumulator;
   case runtime::Role::Loss:
     return RoleKind::Loss;
   case runtime::Role::Gradient:

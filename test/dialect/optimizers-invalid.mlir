@@ -1,5 +1,13 @@
 // RUN: simplefsdp-opt %s -split-input-file -verify-diagnostics
 
+func.func @accumulate_c1(%a: tensor<8xf32>, %g: tensor<8xbf16>, %at: !sfsdp.scalar) {
+  // expected-error@+1 {{expected all tensors to be 'tensor<8xf32>', got 'tensor<8xbf16>'}}
+  %sum = "sfsdp.accumulate"(%a, %g, %at) : (tensor<8xf32>, tensor<8xbf16>, !sfsdp.scalar) -> tensor<8xf32>
+  return
+}
+
+// -----
+
 func.func @adamw_c1(%p: tensor<8xf32>, %g: tensor<8xbf16>, %s: !sfsdp.scalar) {
   // expected-error@+1 {{expected all tensors to be 'tensor<8xf32>', got 'tensor<8xbf16>'}}
   %p1, %m1, %v1 = "sfsdp.adamw"(%p, %g, %p, %p, %s, %s, %s) {beta1 = 0.9, beta2 = 0.999, eps = 1.0e-8}

@@ -1,6 +1,13 @@
 // RUN: simplefsdp-opt %s | simplefsdp-opt | FileCheck %s
 // RUN: simplefsdp-opt %s --mlir-print-op-generic | simplefsdp-opt | FileCheck %s
 
+// CHECK-LABEL: @accumulate
+// CHECK: sfsdp.accumulate %arg0, %arg1 at %arg2 scope <backward "norm"> : tensor<8xf32>
+func.func @accumulate(%a: tensor<8xf32>, %g: tensor<8xf32>, %at: !sfsdp.scalar) {
+  %sum = sfsdp.accumulate %a, %g at %at scope <backward "norm"> : tensor<8xf32>
+  return
+}
+
 // CHECK-LABEL: @adamw
 // CHECK: sfsdp.adamw %arg0, %arg1, %arg2, %arg3 decay %arg4 step_size %arg4 correction %arg4
 // CHECK-SAME: betas 9.000000e-01, 0.99899999999999999 eps 1.000000e-08 : tensor<8xf32>

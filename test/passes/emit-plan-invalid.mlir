@@ -18,7 +18,7 @@ module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 1>} {
 // -----
 
 module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 1>} {
-  // expected-error@+1 {{argument 0: expected lr or step, got "momentum"}}
+  // expected-error@+1 {{argument 0: expected lr, step or micro_batch, got "momentum"}}
   func.func @unknown_hyper_parameter(%x: !sfsdp.scalar {sfsdp.role = #sfsdp.role<hyper_parameter "momentum">}) {
     return
   }
@@ -36,7 +36,7 @@ module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 1>} {
 
 // -----
 
-// expected-error@+1 {{expected one function, the training step, got 2}}
+// expected-error@+1 {{expected one function, the training step, or micro_step and last_micro_step, got 2}}
 module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 1>} {
   func.func @one() {
     return

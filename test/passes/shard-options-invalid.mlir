@@ -18,6 +18,10 @@
 // NONE: error: expected a mesh, got none; give the option mesh=dp:2
 // RANKS: error: option ranks: expected mesh with it
 // HYBRID: error: option mesh: hybrid_shard expects the data axes dp_replicate and dp_shard, in this order, as in mesh=dp_replicate:2,dp_shard:4, got #sfsdp.mesh<
+// RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 micro-batches=0" 2>&1 | FileCheck %s --check-prefix=MICRO
+// RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 micro-batches=2 sync=shard-each-replica-last" 2>&1 | FileCheck %s --check-prefix=SYNC
+// MICRO: error: option micro-batches: expected at least 1, got 0
+// SYNC: error: option sync: expected mode=hybrid_shard and reduction=ordered with shard-each-replica-last
 // HYBRID-GROUPED: error: option reduction: hybrid_shard sums replica by replica, expected auto, ordered, flat or allreduce_first, got 'grouped:2'
 // GROUPED: error: option reduction: expected grouped:K with K ranks per block, got 'grouped:0'
 // ORDER: error: option reduction: expected auto, ordered, flat, grouped:K or allreduce_first, got 'tree'

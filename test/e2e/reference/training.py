@@ -63,7 +63,8 @@ class Reduction:
     ranks, sum over the replicas; then over the places.
     divisor: None for the number of summands.
     sync: "each" reduces every micro-batch and adds the sums, "last" adds the
-    micro-batches of each rank and reduces once.
+    micro-batches of each rank and reduces once, "shard-each-replica-last" sums
+    within replicas of `grouped` ranks every time and over them at the end.
     """
 
     grouped: int | None = None
@@ -92,8 +93,13 @@ def sum_over_ranks(tensors, reduction):
     if reduction.replicas_first:
         places = [ordered_sum(tensors[i::block]) for i in range(block)]
         return ordered_sum(places)
-    starts = range(0, len(tensors), block)
-    return ordered_sum([ordered_sum(tensors[i : i + block]) for i in starts])
+    return ordered_sum(replica_sums(tensors, block))
+
+
+def replica_sums(tensors, ranks):
+    """The sum within each replica of `ranks` ranks."""
+    starts = range(0, len(tensors), ranks)
+    return [ordered_sum(tensors[i : i + ranks]) for i in starts]
 
 
 def reduced(gradients, reduction):
@@ -101,9 +107,12 @@ def reduced(gradients, reduction):
     if reduction.sync == "each":
         sums = [sum_over_ranks(of, reduction) for of in gradients]
         total = ordered_sum(sums)
-    else:
+    elif reduction.sync == "last":
         ranks = [ordered_sum(of) for of in zip(*gradients)]
         total = sum_over_ranks(ranks, reduction)
+    else:
+        replicas = [replica_sums(of, reduction.grouped) for of in gradients]
+        total = ordered_sum([ordered_sum(of) for of in zip(*replicas)])
     count = len(gradients) * len(gradients[0])
     divisor = reduction.divisor or count
     return total / divisor if divisor != 1 else total

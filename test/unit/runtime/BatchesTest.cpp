@@ -180,9 +180,11 @@ TEST(Batches, FingerprintsTellFilesApart) {
 
 TEST(Batches, RanksReadDifferentBatches) {
   // Step s on rank r of n reads (s - 1) * n + r, and wraps around.
-  EXPECT_EQ(batchOf(1, 0, 3, 100), 0);
-  EXPECT_EQ(batchOf(2, 1, 3, 100), 4);
-  EXPECT_EQ(batchOf(34, 1, 3, 100), 0);
+  EXPECT_EQ(batchOf({1, 0, 0}, 1, 3, 100), 0);
+  EXPECT_EQ(batchOf({2, 0, 1}, 1, 3, 100), 4);
+  EXPECT_EQ(batchOf({34, 0, 1}, 1, 3, 100), 0);
+  // (s·m + j)·n + r, steps from 0: (1·4 + 3)·3 + 2.
+  EXPECT_EQ(batchOf({2, 3, 2}, 4, 3, 100), 23);
 }
 
 TEST(Batches, VocabularyIsTheEmbeddingsRows) {

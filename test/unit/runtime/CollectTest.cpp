@@ -88,7 +88,7 @@ TEST(Collect, MeanIsTakenOverDataRanksOnly) {
   Plan plan = planOf({{{"dp", 2}, {"tp", 2}}, {}}, {"dp"});
   onEachRank(plan, [&](int rank, RankGroups &groups) {
     std::vector<float> loss = {static_cast<float>(rank)};
-    auto mean = meanOverRanks(viewOf(loss, {}), groups.loss());
+    auto mean = meanOverRanks(loss[0], DType::Float32, groups.loss());
     ASSERT_TRUE(mean) << mean.message();
     EXPECT_EQ(*mean, rank % 2 == 0 ? 1.0 : 2.0); // ranks 0, 2 and 1, 3
     EXPECT_EQ(groups.loss().size(), 2);

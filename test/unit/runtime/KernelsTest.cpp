@@ -145,6 +145,16 @@ TEST(Kernels, DropoutOfEvaluationKeepsAll) {
   EXPECT_TRUE(stack[1].toTensor().all().item<bool>());
 }
 
+TEST(Kernels, AccumulateAssignsFirstAndAddsAfter) {
+  at::Tensor sum = at::full({3}, NAN);
+  for (int64_t microBatch = 0; microBatch < 3; ++microBatch) {
+    Stack stack{sum, at::full({3}, 2.0f), double(microBatch)};
+    findOwnKernel("sfsdp::accumulate")->run(stack);
+    EXPECT_TRUE(stack.at(0).toTensor().is_same(sum));
+  }
+  EXPECT_TRUE(at::equal(sum, at::full({3}, 6.0f)));
+}
+
 // Five rows over four ranks are 2, 2, 1 and none.
 TEST(Kernels, LocalChunkFollowsTheChunkRule) {
   at::Tensor full = at::arange(15, at::kFloat).view({5, 3});

@@ -243,8 +243,9 @@ TEST(LocalJob, DataThatEndsIsReadAgain) {
   auto job = prepareJob(inputs.options(plan, {"--steps", "7"}),
                         [&](const std::string &note) { notes += note; });
   ASSERT_TRUE(job) << job.message();
-  EXPECT_EQ(notes, "the data has 12 batches, 7 steps on 2 data ranks read it "
-                   "more than once");
+  EXPECT_EQ(
+      notes,
+      "the data has 12 batches, 7 steps of 2 batches read it more than once");
   EXPECT_EQ(runLocalJob(*job).message(), "");
   auto onePass = prepareJob(inputs.options(plan), [](const std::string &) {});
   EXPECT_EQ(onePass->steps, 4);

@@ -379,10 +379,28 @@ TEST(PlanVerifier, F58RankListIsAPermutation) {
   expectError(plan, "the mesh's rank list must hold each of 0 to 1 once");
 }
 
-TEST(PlanVerifier, SeveralPrograms) {
+TEST(PlanVerifier, ProgramsFollowFromMicroBatches) {
   Plan plan = goodPlan();
   plan.programs.push_back({"update", {}});
-  expectError(plan, "the plan has 2 programs, expected one");
+  expectError(plan, "the plan has 2 programs, expected 1 for 1 micro-batches");
+  plan = goodPlan();
+  plan.header.microBatches = 2;
+  expectError(plan, "the plan has 1 programs, expected 2 for 2 micro-batches");
+  plan.header.microBatches = 0;
+  expectError(plan, "header.micro_batches: expected at least 1, got 0");
+}
+
+TEST(PlanVerifier, AStorageBelongsToOneProgram) {
+  Plan plan = goodPlan();
+  plan.header.microBatches = 2;
+  plan.programs.push_back(plan.programs.front());
+  plan.programs.front().name = "micro_step";
+  for (Result &result : plan.results) {
+    result.program = 1;
+  }
+  std::string message = checkPlan(plan).message();
+  EXPECT_NE(message, "");
+  EXPECT_EQ(message.rfind("micro_step", 0), 0u) << message;
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,7 +17,8 @@ TEST(Scalars, AreComputedAsPythonDoes) {
       {ScalarOp::Div, {0, 5}, 0, "", 0},    {ScalarOp::Neg, {6}, 0, "", 0},
   };
   std::vector<double> values;
-  evaluateScalars(plan, MeshPosition(plan.header.mesh, 0), 3, 1e-3, values);
+  evaluateScalars(plan, MeshPosition(plan.header.mesh, 0), {3, 2, 1e-3},
+                  values);
   // python3: 1 - 0.9 ** 3.0, -(1e-3 / (1 - 0.9 ** 3.0))
   EXPECT_EQ(values[5], 0.2709999999999999);
   EXPECT_EQ(values[7], -0.003690036900369005);
