@@ -112,6 +112,7 @@ struct NumberRow {
 
 constexpr NumberRow kNumbers[] = {
     {"ranks", "numbers of ranks, as in 1,0", isInteger, /*isList=*/true},
+    {"micro-batches", "a whole number", isInteger, /*isList=*/false},
     {"weight-decay", "a number", isNumber, /*isList=*/false},
     {"betas", "two numbers, as in 0.9,0.999", isNumber, /*isList=*/true},
     {"eps", "a number", isNumber, /*isList=*/false},

@@ -156,7 +156,7 @@ LogicalResult TableBuilder::addLocalChunk(LocalChunkOp op) {
   call.name = "sfsdp::local_chunk";
   call.arguments = {operand(op.getFull()), operand(op.getCoordinate()),
                     tables.header.mesh.axisSize(op.getAxis())};
-  call.results.push_back(
+  call.results.emplace_back(
       addFresh(op.getChunk(), "gradient", plan::Region::Private));
   call.cost = costOf(op, schemas);
   append(std::move(call), op.getScopeAttr());

@@ -193,25 +193,31 @@ std::string summary(const ReportContent &content) {
   return text + "</table>\n";
 }
 
+/// The values that a kernel or a collective makes.
+std::vector<ValueId> writtenBy(const Instruction &instruction) {
+  std::vector<ValueId> values;
+  if (const auto *kernel = std::get_if<KernelCall>(&instruction.action)) {
+    for (std::optional<ValueId> id : kernel->results) {
+      values.insert(values.end(), id ? 1 : 0, id.value_or(0));
+    }
+  }
+  if (const auto *start = std::get_if<CollectiveStart>(&instruction.action)) {
+    for (const CollectiveMemberRef &member : start->members) {
+      values.push_back(member.output);
+    }
+  }
+  return values;
+}
+
 /// Whether each storage is an argument's or begins in the last program.
 std::vector<bool> storagesOfLastProgram(const Plan &plan) {
   std::vector<bool> found(plan.storages.size());
   for (size_t id = 0; id < plan.storages.size(); ++id) {
     found[id] = plan.storages[id].region == Region::Argument;
   }
-  auto add = [&](ValueId id) { found[plan.values[id].storage] = true; };
   for (const Instruction &instruction : plan.programs.back().instructions) {
-    if (const auto *kernel = std::get_if<KernelCall>(&instruction.action)) {
-      for (std::optional<ValueId> id : kernel->results) {
-        if (id) {
-          add(*id);
-        }
-      }
-    }
-    if (const auto *start = std::get_if<CollectiveStart>(&instruction.action)) {
-      for (const CollectiveMemberRef &member : start->members) {
-        add(member.output);
-      }
+    for (ValueId id : writtenBy(instruction)) {
+      found[plan.values[id].storage] = true;
     }
   }
   return found;
