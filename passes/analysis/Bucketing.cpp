@@ -178,8 +178,10 @@ public:
   std::vector<std::vector<uint32_t>> merge() {
     size_t next = 0;
     for (NodeId node = 0; node < problem.nodes.size(); ++node) {
-      sweep(node);
-      if (next < problem.members.size() && problem.members[next].node == node) {
+      bool isMember =
+          next < problem.members.size() && problem.members[next].node == node;
+      sweep(node, isMember ? &problem.members[next] : nullptr);
+      if (isMember) {
         join(next++);
       }
     }
@@ -200,9 +202,9 @@ private:
     return problem.members[bucket.members.front()];
   }
 
-  /// Records what `node` depends on, and closes the buckets that may not grow
-  /// past it.
-  void sweep(NodeId id) {
+  /// Records what node `id`, which is `member` if that is not null, depends on,
+  /// and closes the buckets that may not grow past it.
+  void sweep(NodeId id, const BucketMember *member) {
     const Node &node = problem.nodes[id];
     for (NodeId before : node.after) {
       const Node &source = problem.nodes[before];
@@ -221,11 +223,21 @@ private:
       }
       openOf.clear();
     } else if (node.isCommunication) {
-      // It cannot move down, so no bucket that it needs may.
-      for (uint32_t bucket : waitsFor[id]) {
+      closeNeeded(id, member);
+    }
+  }
+
+  /// A collective cannot move down, so no bucket that it needs may, unless it
+  /// moves down itself to the end of another bucket of reductions.
+  void closeNeeded(NodeId id, const BucketMember *member) {
+    bool moves = member && member->isReduction;
+    for (uint32_t bucket : waitsFor[id]) {
+      if (!moves || firstOf(all[bucket]).group == member->group) {
         close(bucket);
       }
     }
+    std::erase_if(waitsFor[id],
+                  [&](uint32_t bucket) { return !all[bucket].isOpen; });
   }
 
   void join(uint32_t index) {
@@ -245,7 +257,7 @@ private:
       all.push_back({{index}});
     }
     if (member.isReduction) {
-      waitsFor[member.node] = {openOf[member.group]};
+      addOnce(waitsFor[member.node], openOf[member.group]);
     }
   }
 

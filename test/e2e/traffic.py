@@ -29,7 +29,10 @@ PLACEMENTS = (
     ("replicate", "always"),
     ("fully_shard", "always"),
     ("fully_shard", "never"),
+    ("hybrid_shard", "always"),
+    ("hybrid_shard", "never"),
 )
+REPLICAS = 2
 
 
 def check_oracle(check):
@@ -45,6 +48,16 @@ def check_oracle(check):
         {"all_gather": 88, "reduce_scatter": 44},
     )
     check.that(found == expected, f"oracle: expected {expected}, got {found}")
+    # 2 replicas of it: chunks of 8 and 3 elements travel as 4 and 2 of them,
+    # there and back.
+    found = expected_traffic(
+        shapes, Sharding(2, "hybrid_shard", "never", replicas=2)
+    )
+    expected = Traffic(
+        {"all_gather": 2, "reduce_scatter": 2, "all_reduce": 2},
+        {"all_gather": 44, "reduce_scatter": 44, "all_reduce": 2 * (16 + 8)},
+    )
+    check.that(found == expected, f"oracle: expected {expected}, got {found}")
     names = ["embed", "layers.0.a", "layers.0.b", "layers.1.a", "norm"]
     found = list(buckets_of(names).values())
     expected = ["before", "layers.0", "layers.0", "layers.1", "after"]
@@ -52,11 +65,14 @@ def check_oracle(check):
 
 
 def check_plan(check, what, archive, shapes, sharding, folder):
+    mesh = f"dp:{sharding.ranks}"
+    if sharding.mode == "hybrid_shard":
+        mesh = f"dp_replicate:{sharding.replicas},dp_shard:{sharding.ranks}"
     options = (
-        f"mesh=dp:{sharding.ranks} mode={sharding.mode} "
+        f"mesh={mesh} mode={sharding.mode} "
         f"bucket={sharding.bucket} optimizer=adamw"
     )
-    if sharding.mode == "fully_shard":
+    if sharding.mode != "replicate":
         options += f" reshard={sharding.reshard}"
     plan = compile_plan(archive, options, folder / "plan.json")
     expected = expected_traffic(shapes, sharding)
@@ -77,7 +93,13 @@ def check_model(check, name, ranks, dtype, bucket, folder):
     for mode, reshard in PLACEMENTS:
         width = GATHER_WIDTH[dtype]
         sharding = Sharding(
-            ranks, mode, reshard, bucket, gather_width=width, kept=kept
+            ranks,
+            mode,
+            reshard,
+            bucket,
+            gather_width=width,
+            kept=kept,
+            replicas=REPLICAS,
         )
         what = f"{name} {step.dtype}"
         check_plan(check, what, step.archive, shapes, sharding, folder)

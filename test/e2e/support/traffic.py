@@ -31,7 +31,7 @@ class Sharding:
 
     Widths are bytes per element on the wire. `kept` names parameters that
     backward does not read (an embedding table, say): they are never gathered
-    a second time.
+    a second time. `replicas` repeat the group of `ranks` (hybrid_shard).
     """
 
     ranks: int
@@ -41,6 +41,7 @@ class Sharding:
     gather_width: int = 4
     reduce_width: int = 4
     kept: frozenset = frozenset()
+    replicas: int = 1
 
 
 def not_saved_for_backward(model, inputs):
@@ -110,7 +111,7 @@ def expected_traffic(shapes, sharding):
         return Traffic({"all_reduce": launches(shapes)}, {"all_reduce": moved})
     regathered = [name for name in shapes if name not in sharding.kept]
     rounds = [shapes, regathered] if sharding.reshard == "always" else [shapes]
-    return Traffic(
+    traffic = Traffic(
         {
             "all_gather": sum(launches(names) for names in rounds),
             "reduce_scatter": launches(shapes),
@@ -123,6 +124,20 @@ def expected_traffic(shapes, sharding):
             "reduce_scatter": received(shapes, row_chunk_bytes, reduce_width),
         },
     )
+    if sharding.mode == "hybrid_shard":
+        traffic.launches["all_reduce"] = launches(shapes)
+        traffic.bytes_received["all_reduce"] = replica_bytes(shapes, sharding)
+    return traffic
+
+
+def replica_bytes(shapes, sharding):
+    """The slow axis carries 2(R - 1) / R of each rank's chunk."""
+    total = 0
+    for shape in shapes.values():
+        elements = row_chunk_bytes(shape, sharding.ranks, width=1)
+        piece = math.ceil(elements / sharding.replicas)
+        total += 2 * (sharding.replicas - 1) * piece * sharding.reduce_width
+    return total
 
 
 def planned_traffic(plan_path):

@@ -119,6 +119,17 @@ TEST(Bucketing, ACollectiveThatNeedsAReductionEndsItsBucket) {
   EXPECT_THAT(solution.order, ElementsAre(0, 1, 2, 3));
 }
 
+TEST(Bucketing, ReductionsInTwoStepsMeetInEachStep) {
+  // hybrid_shard: a chunk is reduced within a replica, then over the replicas.
+  BucketingProblem problem{
+      {collective(), collective({0}), kFree, collective({2}), collective({3})},
+      {{0, 0, 0, true}, {1, 1, 0, true}, {3, 0, 1, true}, {4, 1, 1, true}}};
+  BucketingSolution solution = solve(problem);
+  EXPECT_THAT(solution.buckets,
+              ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
+  EXPECT_THAT(solution.order, ElementsAre(2, 0, 3, 1, 4));
+}
+
 TEST(Bucketing, BucketsThatNeedEachOtherFallApart) {
   // a1; r1; r2 needs a1; a2 needs r1: the program of the header.
   BucketingProblem problem{
