@@ -311,6 +311,18 @@ Status CallResolver::checkLayouts(const CapturedCall &call,
   return Status();
 }
 
+void CallResolver::correctTracedTypes(const CapturedCall &call,
+                                      const rules::ResultLayouts &expected) {
+  size_t count = std::min(call.results.size(), expected.size());
+  for (size_t i = 0; i < count; ++i) {
+    const std::optional<ValueId> &result = call.results[i];
+    if (result && expected[i] && expected[i]->traced &&
+        values[*result].layout.dtype == *expected[i]->traced) {
+      values.setDType(*result, expected[i]->tensor.dtype);
+    }
+  }
+}
+
 Expected<CapturedCall> CallResolver::resolve(const Node &node,
                                              const Schema &schema) {
   CapturedCall call;
@@ -330,6 +342,7 @@ Expected<CapturedCall> CallResolver::resolve(const Node &node,
   }
   Status status = defineResults(node, expected, call);
   if (status.ok() && expected) {
+    correctTracedTypes(call, *expected);
     status = checkLayouts(call, *expected);
   }
   if (!status.ok()) {

@@ -35,6 +35,9 @@ private:
   Status placeArguments(const Node &node, CapturedCall &call);
   Status defineResults(const Node &node, const OptionalLayouts &expected,
                        CapturedCall &call);
+  /// Gives results the kernel's element type where tracing reports another.
+  void correctTracedTypes(const CapturedCall &call,
+                          const rules::ResultLayouts &expected);
   Status checkLayouts(const CapturedCall &call,
                       const rules::ResultLayouts &expected) const;
   Status checkLayout(const CapturedCall &call, size_t position,

@@ -23,6 +23,11 @@ public:
   /// The value of that name; an error when none is defined so far.
   Expected<ValueId> find(const std::string &name) const;
 
+  /// Corrects the element type that was captured for a value.
+  void setDType(ValueId id, runtime::DType dtype) {
+    values[id].layout.dtype = dtype;
+  }
+
   /// References to values are valid until the next definition.
   const CapturedValue &operator[](ValueId id) const { return values[id]; }
 

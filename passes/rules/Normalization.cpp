@@ -34,6 +34,15 @@ DType statisticsType(const OperatorCall &call,
   return call.tensor(0).dtype;
 }
 
+/// A result of statistics over `input`. Tracing takes them to have the input's
+/// type, whatever the parameters have.
+ResultLayout statisticsOf(const TensorLayout &input, DType statistics,
+                          Sizes sizes) {
+  ResultLayout result = freshContiguous(statistics, std::move(sizes));
+  result.traced = input.dtype;
+  return result;
+}
+
 //===----------------------------------------------------------------------===//
 // Layer normalization
 //===----------------------------------------------------------------------===//
@@ -73,8 +82,8 @@ Results layerNorm(const OperatorCall &call) {
   }
   DType statistics = statisticsType(call, {2});
   return ResultLayouts{freshContiguous(input.dtype, input.sizes),
-                       freshContiguous(statistics, *rows),
-                       freshContiguous(statistics, *rows)};
+                       statisticsOf(input, statistics, *rows),
+                       statisticsOf(input, statistics, *rows)};
 }
 
 /// Result `index` if the call's output mask asks for it.
@@ -145,8 +154,8 @@ Results batchNorm(const OperatorCall &call, bool trains, DType statistics) {
   const TensorLayout &input = call.tensor(0);
   Sizes saved = {trains ? input.sizes[1] : 0};
   return ResultLayouts{fresh(likeImages(input, input)),
-                       freshContiguous(statistics, saved),
-                       freshContiguous(statistics, saved)};
+                       statisticsOf(input, statistics, saved),
+                       statisticsOf(input, statistics, saved)};
 }
 
 Results batchNormWithoutStatistics(const OperatorCall &call) {
@@ -217,8 +226,8 @@ Results groupNorm(const OperatorCall &call) {
   DType statistics = statisticsType(call, {1, 2});
   Sizes groups = {call.integer(3), call.integer(6)};
   return ResultLayouts{fresh(inSuggestedFormat(input)),
-                       freshContiguous(statistics, groups),
-                       freshContiguous(statistics, groups)};
+                       statisticsOf(input, statistics, groups),
+                       statisticsOf(input, statistics, groups)};
 }
 
 Results groupNormBackward(const OperatorCall &call) {

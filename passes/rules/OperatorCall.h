@@ -117,6 +117,9 @@ struct ResultLayout {
   /// Of fresh memory: its bytes where a kernel takes more than the tensor
   /// spans, as some losses do for their samples.
   int64_t storageBytes = 0;
+  /// The element type that tracing without data reports where it is not the
+  /// kernel's; a capture may say either.
+  std::optional<DType> traced;
 };
 
 } // namespace sfsdp::rules

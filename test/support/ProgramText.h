@@ -75,8 +75,9 @@ struct ProgramText {
   /// Adds a graph input of kind `tag` ("parameter", "buffer",
   /// "tensor_constant", "user_input") for the FQN `target`.
   void addInput(const std::string &tag, const std::string &name,
-                const std::string &target, const std::vector<int64_t> &sizes) {
-    addTensor(name, sizes);
+                const std::string &target, const std::vector<int64_t> &sizes,
+                int64_t dtype = 7) {
+    addTensor(name, sizes, {}, dtype);
     inputs.push_back(tensorArgument(name));
     inputSpecs.push_back(specification(tag, name, target));
   }

@@ -27,7 +27,11 @@ class Trained:
 
 
 class CastOnRead(nn.Module):
-    """Runs `model` with every parameter cast to `dtype` where it is read."""
+    """Runs `model` with every parameter cast to `dtype` where it is read.
+
+    Each name of a tied parameter has a cast of its own, so that its gradients
+    are added in the stored dtype. Batch norms read theirs as stored.
+    """
 
     def __init__(self, model, dtype):
         super().__init__()
@@ -38,10 +42,14 @@ class CastOnRead(nn.Module):
         if self.dtype is None:
             return self.model(**batch)
         cast = {
-            name: parameter.to(self.dtype)
-            for name, parameter in self.model.named_parameters()
+            f"{prefix}.{name}" if prefix else name: parameter.to(self.dtype)
+            for prefix, module in self.model.named_modules()
+            if not isinstance(module, nn.BatchNorm2d)
+            for name, parameter in module.named_parameters(recurse=False)
         }
-        return torch.func.functional_call(self.model, cast, kwargs=batch)
+        return torch.func.functional_call(
+            self.model, cast, kwargs=batch, tie_weights=False
+        )
 
 
 def adamw(parameters, lr):
@@ -133,10 +141,13 @@ def train_eager(
 
     Micro-batch j of step s reads batch (s * micro_batches + j) * ranks + r on
     rank r. With one rank and one micro-batch this is plain eager training.
+    Each rank has buffers of its own; the model is left with those of rank 0,
+    which are what a dump holds.
     """
     reading = CastOnRead(model, param_dtype)
     parameters = dict(model.named_parameters())
     optimizer = make_optimizer(list(parameters.values()), lr)
+    buffers = [copy_of_buffers(model) for _ in range(ranks)]
     losses = []
     for step in range(steps):
         # [micro-batch][rank]
@@ -146,8 +157,10 @@ def train_eager(
             micro_losses, micro_gradients = [], []
             for rank in range(ranks):
                 optimizer.zero_grad()
+                set_buffers(model, buffers[rank])
                 loss = reading(**batch_at(batches, first + rank))
                 loss.backward()
+                buffers[rank] = copy_of_buffers(model)
                 micro_losses.append(loss.detach())
                 micro_gradients.append(
                     {n: p.grad for n, p in parameters.items()}
@@ -161,12 +174,24 @@ def train_eager(
             parameter.grad = None if unused else reduced(gradients, reduction)
         optimizer.step()
         losses.append(mean_loss(step_losses))
+    set_buffers(model, buffers[0])
     return Trained(losses, dump_of(model, losses[-1]))
 
 
 def mean_loss(losses):
     """The mean over ranks of each rank's mean over its micro-batches."""
     return ordered_mean([ordered_mean(of_rank) for of_rank in zip(*losses)])
+
+
+def copy_of_buffers(model):
+    """{FQN: a copy} of all buffers."""
+    return {name: b.clone() for name, b in model.named_buffers()}
+
+
+def set_buffers(model, values):
+    """Copies `values` into the model's buffers."""
+    for name, buffer in model.named_buffers():
+        buffer.copy_(values[name])
 
 
 def dump_of(model, loss):

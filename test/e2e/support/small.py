@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import simplefsdp_capture
 import torch
-from reference.training import train_eager
+from reference.training import adamw, train_eager
 from support.toolchain import Run, compile_plan
 
 
@@ -62,7 +62,7 @@ class SmallStep:
         folder = self.folder / f"{backend}-{ranks}-{plan.stem}"
         return run.train(self.archive, self.data, steps, folder)
 
-    def train_eager(self, ranks, steps, make_optimizer):
+    def train_eager(self, ranks, steps, make_optimizer=adamw, **options):
         batches = {
             name: torch.stack([batch[name] for batch in self.batches])
             for name in self.batches[0]
@@ -74,4 +74,5 @@ class SmallStep:
             ranks=ranks,
             param_dtype=self.param_dtype,
             make_optimizer=make_optimizer,
+            **options,
         )

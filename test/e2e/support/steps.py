@@ -47,15 +47,12 @@ class Step:
 
     def build_model(self):
         """A fresh model with the captured weights."""
-        return self._build()[0]
+        torch.manual_seed(SEED)
+        return build(*configure(self.model))[0]
 
     def batches(self):
         """{input name: tensor [batches, ...]}."""
         return load_file(self.data)
-
-    def _build(self):
-        torch.manual_seed(SEED)
-        return build(*configure(self.model))
 
     def make(self):
         """Captures by the command, in a process of its own.
@@ -64,8 +61,9 @@ class Step:
         captured weights.
         """
         self.folder.mkdir(parents=True)
-        batches = random_batches(self.model, self._build()[1])
-        simplefsdp_capture.write_batches(batches, self.data, BATCHES)
+        simplefsdp_capture.write_batches(
+            random_batches(self.model), self.data, BATCHES
+        )
         command = [sys.executable, "-m", "simplefsdp_capture", self.model]
         if self.param_dtype:
             command += ["--param-dtype", self.dtype]
@@ -73,22 +71,13 @@ class Step:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-def random_batches(model, inputs):
-    """Endless batches of the shapes of `inputs`; labels shift the tokens."""
-    generator = torch.Generator().manual_seed(SEED + 1)
-    while True:
-        if "tokens" in inputs:
-            batch, seq = inputs["tokens"].shape
-            row = torch.randint(256, (batch, seq + 1), generator=generator)
-            yield {
-                "tokens": row[:, :-1].contiguous(),
-                "labels": row[:, 1:].contiguous(),
-            }
-        else:
-            yield {
-                name: torch.randn(t.shape, generator=generator)
-                for name, t in inputs.items()
-            }
+def random_batches(model):
+    """Endless batches like a built-in model's example."""
+    entry, config = configure(model)
+    with torch.random.fork_rng():
+        torch.manual_seed(SEED + 1)
+        while True:
+            yield entry.module.example_inputs(config)
 
 
 def shared_folder():

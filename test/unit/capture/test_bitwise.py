@@ -31,6 +31,39 @@ class BuiltInModels(CaptureTest):
     def test_mlp(self):
         self.assert_bitwise(*build(*configure("mlp", "small")))
 
+    def test_gpt2_adds_both_gradients_of_its_table(self):
+        replay = self.assert_bitwise(*build(*configure("gpt2")))
+        aliases = {
+            entry["fqn"]: entry["aliases"]
+            for entry in replay.manifest["parameters"]
+            if entry["aliases"]
+        }
+        self.assertEqual(aliases, {"wte.weight": ["lm_head.weight"]})
+        self.assertNotIn("lm_head.weight", replay.gradients)
+
+    def test_vit(self):
+        self.assert_bitwise(*build(*configure("vit")))
+
+    def test_resnet18_updates_all_its_statistics(self):
+        replay = self.assert_bitwise(*build(*configure("resnet18")))
+        # 20 batch norms with mean, variance and a count of batches each.
+        self.assertEqual(len(replay.mutations), 60)
+
+    def test_transformer(self):
+        replay = self.assert_bitwise(*build(*configure("transformer")))
+        table = replay.manifest["parameters"][0]
+        self.assertEqual(table["fqn"], "source_embedding.weight")
+        self.assertEqual(
+            table["aliases"], ["target_embedding.weight", "head.weight"]
+        )
+
+    def test_lora_trains_adapters_alone(self):
+        replay = self.assert_bitwise(*build(*configure("lora")))
+        self.assertEqual(
+            {name.rpartition(".")[2] for name in replay.gradients},
+            {"lora_a", "lora_b"},
+        )
+
     def test_operators_are_the_ones_eager_runs(self):
         replay = self.assert_bitwise(*build(*configure("llama", "tiny")))
         kinds = {

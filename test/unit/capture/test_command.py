@@ -87,7 +87,7 @@ class BuiltIn(CommandTest):
 
     def test_refusals(self):
         for arguments, parts in (
-            (["bert"], ["unknown model 'bert'", "llama, mlp"]),
+            (["bert"], ["unknown model 'bert'", "llama, lora, gpt2"]),
             (
                 ["my_model.py"],
                 ["'my_model.py' names no function", "my_model.py:FUNCTION"],

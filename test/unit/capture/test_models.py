@@ -10,23 +10,33 @@ from fixtures import CaptureTest
 from simplefsdp_capture import fake_weights
 from simplefsdp_capture.models import BUILT_IN, build, configure
 
-# Published parameter counts of Llama 3.2 1B and Llama 3.1 8B, 70B, 405B.
+# Published parameter counts: Llama 3.2 1B and Llama 3.1 8B, 70B, 405B; the
+# four GPT-2; ViT-B/16, ViT-L/16 and ResNet-18 with 1000 classes.
 PUBLISHED = {
-    "1b": 1_235_814_400,
-    "8b": 8_030_261_248,
-    "70b": 70_553_706_496,
-    "405b": 405_853_388_800,
+    ("llama", "1b"): 1_235_814_400,
+    ("llama", "8b"): 8_030_261_248,
+    ("llama", "70b"): 70_553_706_496,
+    ("llama", "405b"): 405_853_388_800,
+    ("gpt2", "124m"): 124_439_808,
+    ("gpt2", "355m"): 354_823_168,
+    ("gpt2", "774m"): 774_030_080,
+    ("gpt2", "1.5b"): 1_557_611_200,
+    ("vit", "b16"): 86_567_656,
+    ("vit", "l16"): 304_326_632,
+    ("resnet18", "imagenet"): 11_689_512,
 }
 
 
-class Llama(CaptureTest):
-    def test_published_parameter_counts(self):
-        for size, count in PUBLISHED.items():
-            with self.subTest(size=size), fake_weights():
-                model, _ = build(*configure("llama", size, fake=True))
+class Published(unittest.TestCase):
+    def test_parameter_counts(self):
+        for (name, size), count in PUBLISHED.items():
+            with self.subTest(name=name, size=size), fake_weights():
+                model, _ = build(*configure(name, size, fake=True))
                 elements = sum(p.numel() for p in model.parameters())
             self.assertEqual(elements, count)
 
+
+class Llama(CaptureTest):
     def test_parameter_names_are_torchtitans(self):
         model, _ = build(*configure("llama", "tiny"))
         names = [name for name, _ in model.named_parameters()]
@@ -65,6 +75,74 @@ class Llama(CaptureTest):
         self.assertTrue(
             torch.equal(inputs["tokens"][:, 1:], inputs["labels"][:, :-1])
         )
+
+
+class Gpt2(CaptureTest):
+    def test_parameter_names_are_those_of_the_published_weights(self):
+        model, _ = build(*configure("gpt2"))
+        names = [name for name, _ in model.named_parameters()]
+        block = [
+            f"{part}.{kind}"
+            for part in (
+                *("ln_1", "attn.c_attn", "attn.c_proj"),
+                *("ln_2", "mlp.c_fc", "mlp.c_proj"),
+            )
+            for kind in ("weight", "bias")
+        ]
+        expected = ["wte.weight", "wpe.weight"]
+        for layer in range(2):
+            expected += [f"h.{layer}.{name}" for name in block]
+        expected += ["ln_f.weight", "ln_f.bias"]
+        self.assertEqual(names, expected)
+        self.assertEqual(model.h[0].attn.c_attn.weight.shape, (32, 96))
+
+    def test_a_token_sees_no_later_one(self):
+        model, inputs = build(*configure("gpt2"))
+        hidden = []
+        model.ln_f.register_forward_hook(
+            lambda module, args, result: hidden.append(result.detach())
+        )
+        model(**inputs)
+        inputs["tokens"][:, 10:] = 0
+        model(**inputs)
+        first, second = hidden
+        self.assertTrue(torch.equal(first[:, :10], second[:, :10]))
+        self.assertFalse(torch.equal(first[:, 10:], second[:, 10:]))
+
+
+class Transformer(CaptureTest):
+    def test_padding_is_not_seen(self):
+        model, inputs = build(*configure("transformer"))
+        loss = model(**inputs)
+        padded = inputs["source"][0] == 0
+        self.assertTrue(padded.any())
+        with torch.no_grad():
+            model.positions[padded] += 1
+        inputs["source"] = inputs["source"][:1]
+        inputs["target"] = inputs["target"][:1]
+        inputs["labels"] = inputs["labels"][:1]
+        moved = model(**inputs)
+        with torch.no_grad():
+            model.positions[padded] -= 1
+        self.assertTrue(torch.equal(moved, model(**inputs)))
+        self.assertFalse(torch.equal(moved, loss))
+
+    def test_the_decoder_reads_the_encoder(self):
+        model, inputs = build(*configure("transformer"))
+        loss = model(**inputs)
+        inputs["source"] = inputs["source"].flip(1)
+        self.assertFalse(torch.equal(loss, model(**inputs)))
+
+
+class Lora(CaptureTest):
+    def test_first_step_is_the_frozen_models(self):
+        torch.manual_seed(0)
+        model, inputs = build(*configure("lora"))
+        torch.manual_seed(0)
+        frozen, _ = build(*configure("llama"))
+        self.assertTrue(torch.equal(model(**inputs), frozen(**inputs)))
+        names = {n for n, p in model.named_parameters() if not p.requires_grad}
+        self.assertEqual(names, {n for n, _ in frozen.named_parameters()})
 
 
 class Learning(unittest.TestCase):

@@ -66,6 +66,27 @@ class Bf16Parameters(CaptureTest):
         for part in nodes[name].all_input_nodes:
             self.assertEqual(part.meta["val"].dtype, torch.float32)
 
+    def test_batch_norms_read_their_parameters_as_stored(self):
+        replay = self.capture(
+            *build(*configure("resnet18")), param_dtype="bf16"
+        )
+        nodes = {node.name: node for node in replay.program.graph.nodes}
+        cast = {
+            entry["fqn"]
+            for entry in replay.manifest["parameters"]
+            for user in nodes[entry["graph"]].users
+            if user.target is torch.ops.aten._to_copy.default
+        }
+        norms = {
+            entry["fqn"]
+            for entry in replay.manifest["parameters"]
+            if "bn" in entry["fqn"] or "downsample.1" in entry["fqn"]
+        }
+        fqns = {entry["fqn"] for entry in replay.manifest["parameters"]}
+        self.assertEqual(len(norms), 40)
+        self.assertEqual(cast, fqns - norms)
+        self.assertEqual(replay.gradients["bn1.weight"].dtype, torch.float32)
+
     def test_classes_are_restored(self):
         model = Pair().bfloat16()
         model.b.float()

@@ -24,7 +24,11 @@ from .failures import explained
 from .joint import export_forward, trace_joint
 from .manifest import make_manifest
 from .names import bind_inputs, input_paths, output_paths, read_state
-from .precision import cast_parameters_on_read, parse_param_dtype
+from .precision import (
+    cast_parameters_on_read,
+    parameters_to_cast,
+    parse_param_dtype,
+)
 from .scope import finish_scopes
 from .signature import assign_roles, lift_constants, make_program
 
@@ -40,7 +44,8 @@ def capture(model, example_inputs, path, param_dtype=None, train=True):
     whose first leaf is the loss; other outputs must be detached.
     ``example_inputs`` is a tuple of arguments or a dict of keyword arguments;
     their shapes are fixed in the graph. With ``param_dtype`` ("bf16", "f16"
-    or the torch dtype) every read of a floating parameter is cast. With
+    or the torch dtype) every read of a floating parameter is cast, except
+    those of batch norms. With
     ``train=False`` the model runs in evaluation mode and the graph is the
     forward alone; with ``train=True`` its modes are left as they are.
     Parameters may be fake (see ``fake_weights``): then shapes only are saved.
@@ -73,7 +78,8 @@ def capture(model, example_inputs, path, param_dtype=None, train=True):
 
     constants = {**exported.constants, **lift_constants(joint)}
     roles = assign_roles(joint.graph, state, in_paths, out_paths)
-    check_graph(joint.graph, roles, train, dtype)
+    cast = parameters_to_cast(model, dtype)
+    check_graph(joint.graph, roles, train, cast, dtype_name)
     finish_scopes(joint.graph)
     manifest = make_manifest(joint.graph, roles, state, dtype_name, train)
     program = make_program(joint, roles, state, constants)

@@ -184,19 +184,20 @@ def _data_dependent(node):
     )
 
 
-def check_graph(graph, roles, train, dtype=None):
+def check_graph(graph, roles, train, cast, param_dtype):
     """Refuses what the finished graph lacks or can't hold.
 
-    With ``dtype`` given, every floating parameter must be read through a cast
-    to it.
+    Parameters whose FQN is in ``cast`` must be read through a cast to
+    ``param_dtype``.
     """
     if train and not roles.gradients:
         raise CaptureError(
             "the loss depends on no trainable parameter: nothing to train; "
             "use train=False (--eval) to capture the forward alone"
         )
-    for fqn, node in roles.parameters.items() if dtype else ():
-        _check_cast(fqn, node, dtype)
+    for fqn, node in roles.parameters.items():
+        if fqn in cast:
+            _check_cast(fqn, node, param_dtype)
     for node in graph.nodes:
         _check_operand_dtypes(node)
         if isinstance(node.target, torch._ops.HigherOrderOperator):
@@ -208,17 +209,14 @@ def check_graph(graph, roles, train, dtype=None):
             )
 
 
-def _check_cast(fqn, node, dtype):
-    stored = node.meta["val"].dtype
-    if stored == dtype or not stored.is_floating_point:
-        return
+def _check_cast(fqn, node, param_dtype):
     for user in node.users:
         if user.target is not torch.ops.aten._to_copy.default:
             module = (user.meta.get("custom") or {}).get("fqn")
             raise CaptureError(
                 f"can't capture {module_place(module, source_line(user))}: "
                 f"parameter '{fqn}' is read other than as an attribute of "
-                f"its module, so param_dtype={dtype_name(dtype)} has no "
+                f"its module, so param_dtype={param_dtype} has no "
                 "effect there; read it by its name, or capture without "
                 "param_dtype"
             )

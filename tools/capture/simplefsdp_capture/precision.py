@@ -6,12 +6,15 @@
 # adds the gradients of several reads in f32. Swapping the class of a module
 # for one whose parameters are properties puts the cast exactly at the read,
 # keeps all names, and lets the model's own code see the lower precision.
+# Batch norms are left out: PyTorch's kernels want scale and shift in the dtype
+# of the running statistics, which stay as they are.
 # Tested by test/unit/capture/test_precision.py.
 """Reading parameters in a lower precision."""
 
 import contextlib
 
 import torch
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from .errors import CaptureError
 
@@ -35,8 +38,8 @@ def parse_param_dtype(param_dtype):
 def cast_parameters_on_read(model, dtype):
     """Inside, reading a floating parameter of ``model`` casts it to ``dtype``.
 
-    Parameters already in ``dtype`` are left alone, and so is everything when
-    ``dtype`` is None. Classes are restored on exit, also after an error.
+    Parameters already in ``dtype`` and those of batch norms are left alone, and
+    so is everything when ``dtype`` is None. Classes are restored on exit, also after an error.
     """
     swapped = []
     try:
@@ -51,7 +54,18 @@ def cast_parameters_on_read(model, dtype):
             module.__class__ = original
 
 
+def parameters_to_cast(model, dtype):
+    """FQNs, under every name, of the parameters whose reads are cast."""
+    return {
+        f"{prefix}.{name}" if prefix else name
+        for prefix, module in model.named_modules(remove_duplicate=False)
+        for name in (_names_to_cast(module, dtype) if dtype else ())
+    }
+
+
 def _names_to_cast(module, dtype):
+    if isinstance(module, _BatchNorm):
+        return []
     return [
         name
         for name, parameter in module._parameters.items()

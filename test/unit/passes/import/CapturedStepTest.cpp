@@ -157,6 +157,40 @@ TEST(CapturedStepTest, F52ResultThatOnlyTracingHasIsAbsent) {
                "graph: tensor \"gw\" is used before it is defined\n");
 }
 
+// bf16 rows with f32 parameters have f32 statistics, which tracing reports as
+// bf16.
+TEST(CapturedStepTest, TypeThatOnlyTracingReportsIsCorrected) {
+  constexpr int64_t kBFloat16 = 13;
+  NodeText node{"norm", "native_layer_norm.default", {}, {}};
+  node.arguments = {
+      {"input", tensorArgument("rows")},
+      {"normalized_shape", tagged("as_ints", Json::Array{Json(int64_t(3))})},
+      {"weight", tensorArgument("scale")},
+      {"bias", noneArgument()},
+      {"eps", tagged("as_float", 1e-5)}};
+  node.outputs = {tensorArgument("y"), tensorArgument("mean"),
+                  tensorArgument("rstd")};
+  ProgramText program = stepWith(node);
+  program.addInput("user_input", "rows", "", {2, 3}, kBFloat16);
+  program.addInput("user_input", "scale", "", {3});
+  program.addTensor("y", {2, 3}, {3, 1}, kBFloat16);
+  program.addTensor("mean", {2, 1}, {1, 1}, kBFloat16);
+  ProgramText wrong = program;
+  program.addTensor("rstd", {2, 1}, {1, 1});
+  Resolved result = resolve(program);
+  ASSERT_TRUE(result.step) << result.errors();
+  for (const auto &value : result.step->values) {
+    if (value.name == "mean" || value.name == "rstd") {
+      EXPECT_EQ(value.layout.dtype, runtime::DType::Float32) << value.name;
+    }
+  }
+  wrong.addTensor("rstd", {2, 1}, {1, 1}, /*dtype=*/8);
+  expectErrors(resolve(wrong),
+               "graph: node \"norm\": operator native_layer_norm.default: "
+               "result 2: expected the layout f32 [2, 1] strides [1, 1], "
+               "captured f64 [2, 1] strides [1, 1]\n");
+}
+
 TEST(CapturedStepTest, ListsOfTensorsAreFlat) {
   NodeText node{"split", "split.Tensor", {}, {}};
   node.arguments = {{"self", tensorArgument("mul")},

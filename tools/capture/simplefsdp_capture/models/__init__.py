@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from types import ModuleType
 
 from ..errors import UsageError
-from . import llama, mlp
+from . import gpt2, llama, lora, mlp, resnet18, transformer, vit
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,11 @@ class BuiltIn:
 
 BUILT_IN = {
     "llama": BuiltIn(llama, llama.Llama, "tiny", ("8b", "70b", "405b")),
+    "lora": BuiltIn(lora, lora.Lora, "tiny", ("8b", "70b", "405b")),
+    "gpt2": BuiltIn(gpt2, gpt2.Gpt2, "tiny"),
+    "transformer": BuiltIn(transformer, transformer.Transformer, "tiny"),
+    "vit": BuiltIn(vit, vit.Vit, "tiny"),
+    "resnet18": BuiltIn(resnet18, resnet18.Resnet18, "tiny"),
     "mlp": BuiltIn(mlp, mlp.Mlp, "tiny"),
 }
 

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from ..fake import real_tensors
+from .tokens import next_token_inputs
 
 
 @dataclass(frozen=True)
@@ -188,10 +189,4 @@ class Llama(nn.Module):
         )
 
 
-def example_inputs(config):
-    """Random tokens and their labels, i64 [batch, seq]."""
-    tokens = torch.randint(config.vocab, (config.batch, config.seq + 1))
-    return {
-        "tokens": tokens[:, :-1].contiguous(),
-        "labels": tokens[:, 1:].contiguous(),
-    }
+example_inputs = next_token_inputs
