@@ -17,7 +17,7 @@
 namespace mlir::sfsdp {
 
 enum class ShardMode { Replicate, FullyShard, HybridShard };
-enum class Reshard { Always, Never };
+enum class Reshard { Auto, Always, Never };
 enum class Sync { Auto, Each, Last, ShardEachReplicaLast };
 enum class Optimizer { None, Sgd, Adam, AdamW };
 enum class StepResults { None, Gradients };

@@ -38,7 +38,9 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
 
     `fully_shard`: a parameter argument becomes this rank's chunk of dimension
     0. One all-gather per phase stands before the parameter's first use in that
-    phase; `reshard=never` has a single one, that backward uses too. A cast that
+    phase; a parameter that is not resharded has a single one, that backward uses
+    too: all of them with `reshard=never`, none with `always`, and with `auto`
+    those of the block that forward gathers last. A cast that
     all uses in a phase share is done on the shard when it makes the bytes
     fewer. What forward derives from parameters alone and backward reads is
     computed again from backward's gather, unless it is a copy no larger than
@@ -98,8 +100,10 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
         clEnumValN(::mlir::sfsdp::ShardMode::HybridShard, "hybrid_shard",
                    "sharded over dp_shard, repeated over dp_replicate"))}]>,
     Option<"reshard", "reshard", "::mlir::sfsdp::Reshard",
-      /*default=*/"::mlir::sfsdp::Reshard::Always",
+      /*default=*/"::mlir::sfsdp::Reshard::Auto",
       "What happens to gathered parameters after forward", [{::llvm::cl::values(
+        clEnumValN(::mlir::sfsdp::Reshard::Auto, "auto",
+                   "always, but for the block whose backward comes first"),
         clEnumValN(::mlir::sfsdp::Reshard::Always, "always",
                    "freed, and gathered again for backward"),
         clEnumValN(::mlir::sfsdp::Reshard::Never, "never",

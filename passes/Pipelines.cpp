@@ -45,7 +45,7 @@ constexpr OptionRow kOptions[] = {
     {"shard-dim", kNotBuilt, "", ""},
     {"keep-replicated", "sfsdp-shard", "keep-replicated", ""},
     {"buffers", kNotBuilt, "", "local"},
-    {"reshard", "sfsdp-shard", "reshard", "always"},
+    {"reshard", "sfsdp-shard", "reshard", "auto"},
     {"recompute", kNotBuilt, "", "none"},
     {"reduce-dtype", "sfsdp-shard", "reduce-dtype", ""},
     {"reduction", "sfsdp-shard", "reduction", "auto"},
@@ -74,7 +74,6 @@ constexpr OptionRow kOptions[] = {
 /// Values of options that exist, for parts that do not yet.
 constexpr std::pair<StringRef, StringRef> kNotBuiltValues[] = {
     {"mode", "auto"},
-    {"reshard", "auto"},
     {"bucket", "auto"},
     {"reorder", "auto"},
 };
@@ -83,7 +82,7 @@ constexpr std::pair<StringRef, StringRef> kNotBuiltValues[] = {
 /// those of them that are not built.
 constexpr std::pair<StringRef, StringRef> kChoices[] = {
     {"mode", "replicate, fully_shard, hybrid_shard"},
-    {"reshard", "always, never"},
+    {"reshard", "auto, always, never"},
     {"sync", "auto, each, last, shard-each-replica-last"},
     {"optimizer", "sgd, adam, adamw, none"},
     {"nesterov", "true, false"},

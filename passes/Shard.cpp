@@ -292,9 +292,7 @@ static Value becomeMicroStep(func::FuncOp function) {
 }
 
 static void apply(Sharding &sharding, ShardMode mode) {
-  if (sharding.reshard == Reshard::Always) {
-    recomputeSavedValues(sharding);
-  }
+  recomputeSavedValues(sharding);
   Value microBatch;
   if (!sharding.isLast) {
     microBatch = becomeMicroStep(sharding.function);
@@ -326,6 +324,7 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
         failed(chooseParameters(sharding, mode, patterns))) {
       return signalPassFailure();
     }
+    chooseReshard(sharding, reshard);
     warnOfUnused(patterns);
     if (mode != ShardMode::Replicate) {
       remarkOnWhole(sharding, patterns);
@@ -353,6 +352,7 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
         Builder(&getContext()).getI64IntegerAttr(last.microBatches));
     // What is chosen for the last one can be chosen for its copy.
     (void)chooseParameters(micro, mode, patterns);
+    chooseReshard(micro, reshard);
     apply(micro, mode);
   }
 
@@ -384,7 +384,7 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
     if (!keepReplicated.empty()) {
       module.emitWarning() << "option keep-replicated: " << reason;
     }
-    if (reshard == Reshard::Never) {
+    if (reshard != Reshard::Auto) {
       module.emitWarning() << "option reshard: " << reason;
     }
   }
@@ -423,7 +423,6 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
         scale->kind == GradientScale::Kind::Mean
             ? static_cast<double>(sharding.data.ranks * sharding.microBatches)
             : scale->divisor;
-    sharding.reshard = reshard;
     sharding.placement =
         PlacementAttr::get(&getContext(), sharding.shard.all,
                            SmallVector<int64_t>(sharding.shard.all.size(), 0));

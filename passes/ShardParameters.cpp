@@ -9,6 +9,7 @@
 #include "passes/Operators.h"
 #include "passes/Sharding.h"
 #include "passes/TrainStep.h"
+#include "passes/analysis/Blocks.h"
 
 using namespace mlir;
 using namespace mlir::sfsdp;
@@ -29,19 +30,66 @@ struct Readers {
 
 } // namespace
 
+/// The first operation of forward that reads `argument`; null if none does.
+static Operation *firstForwardUse(BlockArgument argument) {
+  SmallVector<Operation *> readers;
+  for (Operation *user : argument.getUsers()) {
+    if (!isa<func::ReturnOp>(user) && phaseOf(user) == Phase::Forward) {
+      readers.push_back(user);
+    }
+  }
+  return firstInBlock(readers);
+}
+
+/// The block whose first gather comes last in forward.
+static uint32_t lastBlock(const Sharding &sharding, ArrayRef<uint32_t> blocks) {
+  // First use of each block.
+  DenseMap<uint32_t, Operation *> first;
+  for (auto [index, parameter] : llvm::enumerate(sharding.parameters)) {
+    Operation *use = firstForwardUse(parameter.argument);
+    Operation *&known = first[blocks[index]];
+    if (use && (!known || use->isBeforeInBlock(known))) {
+      known = use;
+    }
+  }
+  uint32_t last = 0;
+  Operation *latest = nullptr;
+  for (uint32_t block : blocks) {
+    Operation *use = first.lookup(block);
+    if (use && (!latest || latest->isBeforeInBlock(use))) {
+      latest = use;
+      last = block;
+    }
+  }
+  return last;
+}
+
+void mlir::sfsdp::chooseReshard(Sharding &sharding, Reshard reshard) {
+  std::vector<std::string> names;
+  for (const ShardedParameter &parameter : sharding.parameters) {
+    names.push_back(parameter.name);
+  }
+  std::vector<uint32_t> blocks = ::sfsdp::analysis::numberBlocks(names);
+  uint32_t kept = lastBlock(sharding, blocks);
+  for (auto [index, parameter] : llvm::enumerate(sharding.parameters)) {
+    parameter.isResharded = reshard == Reshard::Always ||
+                            (reshard == Reshard::Auto && blocks[index] != kept);
+  }
+}
+
 static bool isReturned(const OpOperand *use) {
   return isa<func::ReturnOp>(use->getOwner());
 }
 
 /// The uses of `argument` by gather, those of forward first. A return counts
 /// to the last one.
-static SmallVector<Readers> groupUses(BlockArgument argument, Reshard reshard) {
+static SmallVector<Readers> groupUses(const ShardedParameter &parameter) {
   Readers forward, backward{Phase::Backward};
   SmallVector<OpOperand *> returned;
-  for (OpOperand &use : argument.getUses()) {
+  for (OpOperand &use : parameter.argument.getUses()) {
     if (isReturned(&use)) {
       returned.push_back(&use);
-    } else if (reshard == Reshard::Always &&
+    } else if (parameter.isResharded &&
                phaseOf(use.getOwner()) == Phase::Backward) {
       backward.uses.push_back(&use);
     } else {
@@ -132,7 +180,7 @@ static void gatherFor(const Sharding &sharding,
 void mlir::sfsdp::gatherAtUse(const Sharding &sharding,
                               const ShardedParameter &parameter) {
   BlockArgument argument = parameter.argument;
-  SmallVector<Readers> groups = groupUses(argument, sharding.reshard);
+  SmallVector<Readers> groups = groupUses(parameter);
   argument.setType(parameter.local);
   for (const Readers &readers : groups) {
     gatherFor(sharding, parameter, readers);

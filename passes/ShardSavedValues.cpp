@@ -40,7 +40,8 @@ class SavedValues {
 public:
   explicit SavedValues(const Sharding &sharding) {
     for (const ShardedParameter &parameter : sharding.parameters) {
-      bool isSharded = parameter.holding == Holding::Sharded;
+      bool isSharded =
+          parameter.holding == Holding::Sharded && parameter.isResharded;
       unsigned index = parameter.argument.getArgNumber();
       SmallVector<unsigned, 2> sources;
       if (isSharded) {

@@ -33,6 +33,8 @@ struct ShardedParameter {
   RankedTensorType captured;
   /// Type of the argument under `holding`.
   RankedTensorType local;
+  /// Backward gathers it again.
+  bool isResharded = true;
   /// Position of its gradient among the results; absent if there is none.
   std::optional<unsigned> gradient;
 };
@@ -53,12 +55,16 @@ struct Sharding {
   bool isLast = true;
   /// Placement of what is sharded.
   PlacementAttr placement;
-  Reshard reshard = Reshard::Always;
   /// Null: the parameter's own.
   Type reduceType;
   /// In the order of the arguments.
   SmallVector<ShardedParameter> parameters;
 };
+
+/// Decides which parameters backward gathers again. `Auto` keeps the block that
+/// forward gathers last: its backward follows at once, so that a second gather
+/// would bring back what was just freed. Blocks are those of sfsdp-bucket.
+void chooseReshard(Sharding &sharding, Reshard reshard);
 
 /// Gives backward its own copies of what forward derives from sharded
 /// parameters alone, so that a second gather can serve backward.

@@ -29,6 +29,7 @@ PLACEMENTS = (
     ("replicate", "always"),
     ("fully_shard", "always"),
     ("fully_shard", "never"),
+    ("fully_shard", "auto"),
     ("hybrid_shard", "always"),
     ("hybrid_shard", "never"),
 )

@@ -1,10 +1,10 @@
 // Generic simplification after any pass keeps the collectives: those that
 // repeat each other too, and those whose results nobody reads.
 //
-// RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:2" --cse --canonicalize | FileCheck %s --check-prefix=SHARD
-// RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:2" --sfsdp-append-optimizer --cse --canonicalize | FileCheck %s --check-prefix=SHARD
-// RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:2" --sfsdp-canonicalize --sfsdp-bucket --cse --canonicalize | FileCheck %s --check-prefix=BUCKET
-// RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:2" --sfsdp-reorder --cse --canonicalize --sfsdp-verify | FileCheck %s --check-prefix=REORDER
+// RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 reshard=always" --cse --canonicalize | FileCheck %s --check-prefix=SHARD
+// RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 reshard=always" --sfsdp-append-optimizer --cse --canonicalize | FileCheck %s --check-prefix=SHARD
+// RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 reshard=always" --sfsdp-canonicalize --sfsdp-bucket --cse --canonicalize | FileCheck %s --check-prefix=BUCKET
+// RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 reshard=always" --sfsdp-reorder --cse --canonicalize --sfsdp-verify | FileCheck %s --check-prefix=REORDER
 
 // SHARD-COUNT-4: sfsdp.all_gather %
 // SHARD-COUNT-2: sfsdp.reduce_scatter %

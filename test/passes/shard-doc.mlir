@@ -1,4 +1,4 @@
-// RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:2" | FileCheck %s
+// RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 reshard=always" | FileCheck %s
 
 // One weight of five rows on two ranks: chunks of three rows, one gather per
 // phase, and a gradient that is averaged and scattered.

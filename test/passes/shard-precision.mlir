@@ -1,6 +1,6 @@
-// RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:4" | FileCheck %s
-// RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:4 reduce-dtype=f32" | FileCheck %s --check-prefix=F32
-// RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:4 reduce-dtype=f16" | FileCheck %s --check-prefix=F16
+// RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:4 reshard=always" | FileCheck %s
+// RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:4 reduce-dtype=f32 reshard=always" | FileCheck %s --check-prefix=F32
+// RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:4 reduce-dtype=f16 reshard=always" | FileCheck %s --check-prefix=F16
 
 // F17: f32 shards, bf16 compute. The cast is on the shard, the gather in bf16,
 // in forward and, because forward's cast is not kept, in backward.

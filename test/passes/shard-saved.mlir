@@ -1,4 +1,4 @@
-// RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:2" | FileCheck %s
+// RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:2 reshard=always" | FileCheck %s
 
 // Backward reads a view of the parameter that forward made: it gets its own, of
 // the second gather.

@@ -1,7 +1,7 @@
-// RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:2" 2>/dev/null | FileCheck %s
+// RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:2 reshard=always" 2>/dev/null | FileCheck %s
 // RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:2 reshard=never" 2>/dev/null | FileCheck %s --check-prefix=NEVER
 // RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:2 mode=replicate" 2>/dev/null | FileCheck %s --check-prefix=REPLICATE
-// RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:1" 2>/dev/null | FileCheck %s --check-prefix=ONE
+// RUN: simplefsdp-opt %s -split-input-file --sfsdp-shard="mesh=dp:1 reshard=always" 2>/dev/null | FileCheck %s --check-prefix=ONE
 
 // F06: a parameter read twice in forward and twice in backward.
 // CHECK-LABEL: module @several_reads
