@@ -11,6 +11,7 @@
 #include "runtime/ReferenceCheck.h"
 #include "runtime/Box.h"
 #include "runtime/Collect.h"
+#include "runtime/DeclaredReduction.h"
 #include "runtime/Reduce.h"
 #include "runtime/TensorBytes.h"
 
@@ -282,6 +283,10 @@ Status ReferenceCheck::State::compareLoss(double loss) const {
 }
 
 Status ReferenceCheck::State::compareGradients() {
+  Expected<DeclaredReduction> declared = declaredReduction(plan.header);
+  if (!declared) {
+    return declared.status();
+  }
   for (size_t index = 0; index < plan.results.size(); ++index) {
     const Result &gradient = plan.results[index];
     if (gradient.role != Role::Gradient) {
@@ -294,7 +299,7 @@ Status ReferenceCheck::State::compareGradients() {
       bool same = result.role == Role::Gradient &&
                   result.name == gradient.name &&
                   reference.plan.values[result.value].dtype == dtype;
-      for (size_t rank = 0; same && rank < results.size(); ++rank) {
+      for (int64_t rank : same ? declared->ranks : std::vector<int64_t>()) {
         parts.push_back(results[rank][other].data());
       }
     }
@@ -308,7 +313,7 @@ Status ReferenceCheck::State::compareGradients() {
                    : static_cast<size_t>(elementCount(gradient.globalShape) *
                                          byteSize(dtype)));
     sumInRankOrder(parts, mean.data(), elementCount(gradient.globalShape),
-                   dtype, static_cast<double>(parts.size()));
+                   dtype, declared->divisor, declared->grouped);
     if (Status status = compareBits(wholeResult(index), mean, dtype);
         !status.ok()) {
       return status.within(where);

@@ -19,22 +19,29 @@ from support.toolchain import compile_plan, run_tool, tool
 
 REFERENCE = "mesh=dp:1 mode=replicate optimizer=none results=gradients"
 STEPS = 3
+HYBRID = "mesh=dp_replicate:2,dp_shard:2 mode=hybrid_shard"
+CHOICES = [(f"mesh=dp:2 {placement}", 2) for placement in PLACEMENTS] + [
+    ("mesh=dp:4 mode=fully_shard reduction=grouped:3", 4),
+    (f"{HYBRID}", 4),
+    (f"{HYBRID} reduction=flat", 4),
+    (f"{HYBRID} reduction=allreduce_first", 4),
+]
 
 
-def arguments(plan, reference, step):
+def arguments(plan, ranks, reference, step):
     return [
-        *("-n", 2, plan, "--check-against", reference),
+        *("-n", ranks, plan, "--check-against", reference),
         *("--weights", step.archive, "--data", step.data),
         *("--steps", STEPS),
     ]
 
 
 def with_other_divisor(plan_path, folder):
-    """The same plan, but one reduction divides by 4 instead of 2."""
+    """The same plan, but one reduction divides by twice as much."""
     plan = json.loads(plan_path.read_text())
     instructions = plan["programs"][0]["instructions"]
-    first = next(i for i in instructions if i.get("divisor") == 2)
-    first["divisor"] = 4
+    first = next(i for i in instructions if "divisor" in i)
+    first["divisor"] *= 2
     path = folder / "wrong.plan.json"
     path.write_text(json.dumps(plan))
     return path
@@ -47,21 +54,21 @@ with Checks() as check:
     reference = compile_plan(
         step.archive, REFERENCE, folder / "reference.plan.json"
     )
-    for index, placement in enumerate(PLACEMENTS):
+    for index, (options, ranks) in enumerate(CHOICES):
         plan = compile_plan(
             step.archive,
-            f"mesh=dp:2 {placement} optimizer=adamw results=gradients",
+            f"{options} optimizer=adamw results=gradients",
             folder / f"{index}.plan.json",
         )
-        run_tool("simplefsdp-run", *arguments(plan, reference, step))
-        check.that(True, f"{placement} agrees")
+        run_tool("simplefsdp-run", *arguments(plan, ranks, reference, step))
+        check.that(True, f"{options} agrees")
         wrong = with_other_divisor(plan, folder)
         check_command(
             check,
-            f"wrong divisor, {placement}",
+            f"wrong divisor, {options}",
             [
                 tool("simplefsdp-run"),
-                *arguments(wrong, reference, step),
+                *arguments(wrong, ranks, reference, step),
                 "--unproved",
             ],
             "gradient|grad",
