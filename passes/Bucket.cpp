@@ -1,20 +1,22 @@
 //===- Bucket.cpp - Merge collectives -------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Names decide which collectives would share a bucket, analysis/Bucketing.h how
-// far they can.
+// Names or sizes decide which collectives would share a bucket,
+// analysis/Bucketing.h how far they can.
 //
 // Tested by test/passes/bucket*.mlir.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Layout.h"
+#include "passes/BucketPolicy.h"
 #include "passes/Passes.h"
 #include "passes/StepGraph.h"
 #include "passes/TrainStep.h"
-#include "passes/analysis/Blocks.h"
+#include "passes/analysis/BucketSizes.h"
 #include "passes/analysis/Bucketing.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace mlir::sfsdp {
 #define GEN_PASS_DEF_BUCKETPASS
@@ -36,15 +38,25 @@ namespace {
 /// Where a parameter stands in the model.
 struct Registration {
   uint32_t rank = 0;
-  uint32_t block = 0;
+  uint32_t bucket = 0; ///< that the policy wants; 0 when size decides
+};
+
+using Registrations = llvm::StringMap<Registration>;
+
+/// A collective that serves one parameter.
+struct Member {
+  analysis::NodeId node = 0;
+  CollectiveOpInterface op;
+  Registration registration;
 };
 
 /// Numbers the groups of collectives that may share a bucket.
 class Groups {
 public:
-  /// `op` serves a parameter of `block`.
-  uint32_t groupOf(CollectiveOpInterface op, uint32_t block) {
-    auto &known = byBlockAndPhase[{block, phaseOf(op)}];
+  /// Those with equal attributes that serve parameters of `bucket`, in one
+  /// phase, have one group.
+  uint32_t groupOf(CollectiveOpInterface op, uint32_t bucket) {
+    auto &known = byBucketAndPhase[{bucket, phaseOf(op)}];
     for (auto [representative, group] : known) {
       if (op.canShareBucketWith(representative)) {
         return group;
@@ -56,34 +68,26 @@ public:
 
 private:
   using Known = SmallVector<std::pair<Operation *, uint32_t>, 2>;
-  std::map<std::pair<uint32_t, Phase>, Known> byBlockAndPhase;
+  std::map<std::pair<uint32_t, Phase>, Known> byBucketAndPhase;
   uint32_t count = 0;
 };
 
 } // namespace
 
-static llvm::StringMap<Registration> registrationsOf(func::FuncOp function) {
+static std::vector<std::string> parameterNames(func::FuncOp function) {
   std::vector<std::string> names;
   for (BlockArgument argument :
        argumentsWithRole(function, RoleKind::Parameter)) {
     RoleAttr role = argumentRole(function, argument.getArgNumber());
     names.push_back(role.getName().str());
   }
-  std::vector<uint32_t> blocks = analysis::numberBlocks(names);
-  llvm::StringMap<Registration> registrations;
-  for (uint32_t rank = 0; rank < names.size(); ++rank) {
-    registrations[names[rank]] = {rank, blocks[rank]};
-  }
-  return registrations;
+  return names;
 }
 
-/// The synchronous collectives that serve a parameter are the members.
-static analysis::BucketingProblem buildProblem(func::FuncOp function,
-                                               const StepGraph &graph) {
-  llvm::StringMap<Registration> registrations = registrationsOf(function);
-  analysis::BucketingProblem problem;
-  problem.nodes = graph.nodes;
-  Groups groups;
+/// The synchronous collectives that serve a parameter, in the order of text.
+static SmallVector<Member> membersOf(const StepGraph &graph,
+                                     const Registrations &registrations) {
+  SmallVector<Member> members;
   for (auto [node, op] : llvm::enumerate(graph.ops)) {
     auto collective = dyn_cast<CollectiveOpInterface>(op);
     if (!collective || collective.isStart() || !collective.getMemberNames()) {
@@ -91,13 +95,65 @@ static analysis::BucketingProblem buildProblem(func::FuncOp function,
     }
     auto name = cast<StringAttr>(collective.getMemberNames()[0]);
     auto found = registrations.find(name);
-    if (found == registrations.end()) {
-      continue;
+    if (found != registrations.end()) {
+      members.push_back(
+          {static_cast<analysis::NodeId>(node), collective, found->second});
     }
-    const Registration &registration = found->second;
-    problem.members.push_back({static_cast<analysis::NodeId>(node),
-                               groups.groupOf(collective, registration.block),
-                               registration.rank, collective.isReduction()});
+  }
+  return members;
+}
+
+/// Bytes of the whole tensors of `op`: a gather's results, a reduction's
+/// operands.
+static int64_t wholeBytes(CollectiveOpInterface op) {
+  int64_t bytes = 0;
+  for (auto [member, result] :
+       llvm::zip(op.getMembers(), op.getMemberResultTypes())) {
+    auto operand = cast<RankedTensorType>(member.getType());
+    bytes += std::max(operand.getNumElements(), result.getNumElements()) *
+             elementBytes(result.getElementType());
+  }
+  return bytes;
+}
+
+/// Buckets of `bucketBytes` for each kind of collective and element type.
+static void chooseBySize(SmallVector<Member> &members, int64_t bucketBytes) {
+  Groups kinds;
+  llvm::MapVector<std::pair<uint32_t, Type>, SmallVector<Member *>> streams;
+  for (Member &member : members) {
+    Type element = member.op.getMemberResultTypes()[0].getElementType();
+    uint32_t kind = kinds.groupOf(member.op, /*bucket=*/0);
+    streams[{kind, element}].push_back(&member);
+  }
+  uint32_t first = 0;
+  for (auto &[key, stream] : streams) {
+    std::vector<int64_t> bytes;
+    for (const Member *member : stream) {
+      bytes.push_back(wholeBytes(member->op));
+    }
+    std::vector<uint32_t> buckets = analysis::fillBuckets(bytes, bucketBytes);
+    for (auto [member, bucket] : llvm::zip(stream, buckets)) {
+      member->registration.bucket = first + bucket;
+    }
+    first += buckets.empty() ? 0 : buckets.back() + 1;
+  }
+}
+
+static analysis::BucketingProblem
+buildProblem(const StepGraph &graph, const Registrations &registrations,
+             const BucketPolicy &policy) {
+  analysis::BucketingProblem problem;
+  problem.nodes = graph.nodes;
+  SmallVector<Member> members = membersOf(graph, registrations);
+  if (policy.kind == BucketPolicy::Kind::Size) {
+    chooseBySize(members, policy.bucketBytes);
+  }
+  Groups groups;
+  for (const Member &member : members) {
+    CollectiveOpInterface op = member.op;
+    problem.members.push_back({member.node,
+                               groups.groupOf(op, member.registration.bucket),
+                               member.registration.rank, op.isReduction()});
   }
   return problem;
 }
@@ -193,23 +249,49 @@ struct Bucket final : mlir::sfsdp::impl::BucketPassBase<Bucket> {
   void runOnOperation() override {
     FailureOr<SmallVector<func::FuncOp>> programs =
         findPrograms(getOperation());
-    FailureOr<bool> merges = readPolicy();
-    if (failed(programs) || failed(merges)) {
+    FailureOr<BucketPolicy> chosen =
+        parseBucketPolicy(getOperation(), policy.getValue());
+    if (failed(programs) || failed(chosen)) {
       return signalPassFailure();
     }
-    if (!*merges) {
+    if (chosen->kind == BucketPolicy::Kind::None) {
       return;
     }
+    FailureOr<Registrations> registrations =
+        registerParameters(programs->front(), *chosen);
+    if (failed(registrations)) {
+      return signalPassFailure();
+    }
     for (func::FuncOp function : *programs) {
-      if (failed(mergeBuckets(function))) {
+      if (failed(mergeBuckets(function, *registrations, *chosen))) {
         return signalPassFailure();
       }
     }
   }
 
-  LogicalResult mergeBuckets(func::FuncOp function) {
+  /// All programs have the same parameters.
+  FailureOr<Registrations> registerParameters(func::FuncOp function,
+                                              const BucketPolicy &chosen) {
+    std::vector<std::string> names = parameterNames(function);
+    FailureOr<std::vector<uint32_t>> buckets =
+        bucketsByName(getOperation(), chosen, names);
+    if (failed(buckets)) {
+      return failure();
+    }
+    bool isByName = chosen.kind != BucketPolicy::Kind::Size;
+    Registrations registrations;
+    for (uint32_t rank = 0; rank < names.size(); ++rank) {
+      registrations[names[rank]] = {rank, isByName ? (*buckets)[rank] : 0};
+    }
+    return registrations;
+  }
+
+  LogicalResult mergeBuckets(func::FuncOp function,
+                             const Registrations &registrations,
+                             const BucketPolicy &chosen) {
     StepGraph graph = buildStepGraph(function);
-    analysis::BucketingProblem problem = buildProblem(function, graph);
+    analysis::BucketingProblem problem =
+        buildProblem(graph, registrations, chosen);
     if (failed(report(function, problem.check()))) {
       return failure();
     }
@@ -219,23 +301,6 @@ struct Bucket final : mlir::sfsdp::impl::BucketPassBase<Bucket> {
     }
     apply(graph, problem, solution);
     return success();
-  }
-
-  /// Whether there is anything to merge.
-  FailureOr<bool> readPolicy() {
-    StringRef text = policy.getValue();
-    if (text == "none" || text == "block") {
-      return text == "block";
-    }
-    bool isKnown =
-        llvm::StringSwitch<bool>(text.split(':').first)
-            .Cases({"per-parameter", "size", "block", "saturate",
-                    "simplefsdp-greedy", "deepcompile", "lhs", "auto"},
-                   true)
-            .Default(false);
-    return getOperation().emitError()
-           << "option policy: expected none or block, got '" << text << "'"
-           << (isKnown ? ", which is not built yet" : "");
   }
 };
 

@@ -205,6 +205,13 @@ def BucketPass : Pass<"sfsdp-bucket", "::mlir::ModuleOp"> {
     form a bucket, those after the last one another; without numeric segments
     all are one. A tied parameter counts by its first name.
 
+    `block:FILE`: as `block`, with the buckets of a JSON file, a list of lists of
+    patterns of names; every parameter must be in exactly one.
+
+    `size:N`: collectives with equal attributes and one element type fill buckets
+    of N MiB in the order of the text, which is that of readiness; the first
+    bucket is at most 1 MiB. This is the rule of DistributedDataParallel.
+
     A bucket of gathers stands at its first member, a bucket of reductions at
     its last; what it needs, or what needs it, moves along. Members stand in the
     order of the arguments. Members that need each other stay apart, and nothing
@@ -221,11 +228,11 @@ def BucketPass : Pass<"sfsdp-bucket", "::mlir::ModuleOp"> {
     **Cost** O(n log n) in operations.
 
     **Source** passes/analysis/Bucketing.h; SimpleFSDP (Zhang et al., 2024),
-    manual wrapping.
+    manual wrapping; passes/analysis/BucketSizes.h.
   }];
   let options = [
     Option<"policy", "policy", "std::string", /*default=*/"\"block\"",
-      "none or block">,
+      "none, block, block:FILE or size:N (MiB)">,
   ];
   let dependentDialects = ["::mlir::sfsdp::SfsdpDialect"];
 }

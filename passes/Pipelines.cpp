@@ -16,6 +16,7 @@
 #include "passes/Names.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 #include <array>
 
@@ -87,7 +88,6 @@ constexpr std::pair<StringRef, StringRef> kChoices[] = {
     {"optimizer", "sgd, adam, adamw, none"},
     {"nesterov", "true, false"},
     {"results", "none, gradients"},
-    {"bucket", "none, block"},
     {"reorder", "none, prefetch"},
 };
 
@@ -257,13 +257,21 @@ struct RecordOptionsPass final
   std::string options;
 };
 
+/// `value` without the folders of a file that it names.
+std::string withoutFolders(StringRef value) {
+  auto [policy, path] = value.split(':');
+  return policy == "block" && !path.empty()
+             ? (policy + ":" + llvm::sys::path::filename(path)).str()
+             : value.str();
+}
+
 std::string effectiveOptions(const Values &values) {
   std::string text;
   for (size_t i = 0; i < kOptionCount; ++i) {
     if (!values[i].empty()) {
-      text +=
-          (Twine(text.empty() ? "" : " ") + kOptions[i].name + "=" + values[i])
-              .str();
+      text += (Twine(text.empty() ? "" : " ") + kOptions[i].name + "=" +
+               withoutFolders(values[i]))
+                  .str();
     }
   }
   return text;
