@@ -409,5 +409,9 @@ runtime::CostFacts mlir::sfsdp::costOf(Operation *op,
                                                 : runtime::CostClass::Other;
   facts.bytesRead = bytesOf(op->getOperands());
   facts.bytesWritten = bytesOf(op->getResults());
+  // The denominator of AdamW, or a gradient with weight decay.
+  if (isa<AdamWOp, SgdOp>(op)) {
+    facts.workspaceBytes = bytesOf(op->getResult(0));
+  }
   return facts;
 }

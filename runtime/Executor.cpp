@@ -366,11 +366,16 @@ void Executor::State::runInstructions(int64_t step, LayoutCheck *check) {
   }
   times.assign(isTiming ? steps.size() : 0, {});
   for (now = 0; now < steps.size(); ++now) {
+    if (isTiming) {
+      memory->mark();
+    }
     int64_t begin = nowNs();
     runInstruction(step, steps[now]);
     if (isTiming) {
       times[now].beginNs = begin;
       times[now].endNs = nowNs();
+      MemoryCounts counts = memory->counts();
+      times[now].workspaceBytes = counts.markBytes - counts.liveBytes;
     }
     if (check) {
       compare(*check);

@@ -57,6 +57,8 @@ struct InstructionTime {
   int64_t beginNs = 0;
   int64_t endNs = 0;
   LaneSpan lane;
+  /// Most bytes that lived while it ran beside those that lived after it.
+  int64_t workspaceBytes = 0;
 };
 
 class Executor {

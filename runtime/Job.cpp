@@ -94,7 +94,8 @@ Status checkDistinctFiles(const RunOptions &options) {
   }
   for (const File &output :
        {File("--metrics", options.metrics), File("--trace", options.trace),
-        File("--report", options.report), File("--dump", options.dump),
+        File("--profile", options.profile), File("--report", options.report),
+        File("--dump", options.dump),
         File("--save-weights", options.saveWeights)}) {
     const auto &[option, path] = output;
     std::error_code ignored;

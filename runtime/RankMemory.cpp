@@ -82,6 +82,7 @@ void *RankMemory::allocate(size_t bytes) {
   }
   counted.liveBytes += static_cast<int64_t>(bytes);
   counted.peakBytes = std::max(counted.peakBytes, counted.liveBytes);
+  counted.markBytes = std::max(counted.markBytes, counted.liveBytes);
   ++liveBlocks;
   lock.unlock();
   Header *header = new (block) Header{this, nullptr, bytes, index};
@@ -136,6 +137,11 @@ void RankMemory::dropCache() {
 MemoryCounts RankMemory::counts() const {
   std::lock_guard lock(mutex);
   return counted;
+}
+
+void RankMemory::mark() {
+  std::lock_guard lock(mutex);
+  counted.markBytes = counted.liveBytes;
 }
 
 int64_t RankMemory::cachedBytes() const {

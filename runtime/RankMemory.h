@@ -29,6 +29,7 @@ namespace sfsdp::runtime {
 struct MemoryCounts {
   int64_t liveBytes = 0;
   int64_t peakBytes = 0; ///< largest live so far
+  int64_t markBytes = 0; ///< largest live since the last mark()
 };
 
 /// What debug mode writes over memory, so that a read of it shows.
@@ -52,6 +53,9 @@ public:
   static void free(void *data);
 
   MemoryCounts counts() const;
+
+  /// Starts MemoryCounts::markBytes at what is live now.
+  void mark();
 
   /// Bytes of freed blocks that are kept.
   int64_t cachedBytes() const;

@@ -56,7 +56,9 @@ int64_t tokensOf(const std::vector<InputSpec> &inputs) {
 
 bool sfsdp::runtime::keepsTimes(const Job &job, int64_t step) {
   constexpr int64_t kKept = 3;
-  bool shown = !job.options.trace.empty() || !job.options.report.empty();
+  const RunOptions &options = job.options;
+  bool shown = !options.trace.empty() || !options.report.empty() ||
+               !options.profile.empty();
   return shown && step > job.steps - kKept;
 }
 

@@ -35,7 +35,8 @@ double perSecond(const StepRecord &record) {
 /// a wrong path is an error before the training and not after it.
 Status tryOutputs(const RunOptions &options) {
   for (const std::string *path :
-       {&options.dump, &options.saveWeights, &options.trace, &options.report}) {
+       {&options.dump, &options.saveWeights, &options.trace, &options.profile,
+        &options.report}) {
     if (path->empty()) {
       continue;
     }
@@ -127,6 +128,7 @@ void RunLog::warnOfLoss(const StepRecord &record) {
 Status RunLog::add(const StepRecord &record, RankRun &run) {
   steps.push_back(record);
   appendSpans(job.plan, rank, record.step, run.executor().times(), spans);
+  profile.add(run.executor().times());
   if (rank != 0) {
     return Status();
   }
@@ -137,6 +139,12 @@ Status RunLog::add(const StepRecord &record, RankRun &run) {
 
 Status RunLog::finish(RankRun &run) {
   const RunOptions &options = job.options;
+  if (rank == 0 && !options.profile.empty()) {
+    if (Status status = writeFile(options.profile, profile.write(job.plan));
+        !status.ok()) {
+      return status;
+    }
+  }
   if (options.trace.empty() && options.report.empty()) {
     return Status();
   }

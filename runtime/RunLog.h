@@ -12,6 +12,7 @@
 #ifndef SFSDP_RUNTIME_RUNLOG_H
 #define SFSDP_RUNTIME_RUNLOG_H
 
+#include "runtime/Profile.h"
 #include "runtime/RankRun.h"
 #include "runtime/Timeline.h"
 
@@ -30,7 +31,7 @@ public:
   /// Takes note of a step that `run` has just trained.
   Status add(const StepRecord &record, RankRun &run);
 
-  /// Writes trace and report; a collective call.
+  /// Writes profile, trace and report; a collective call.
   Status finish(RankRun &run);
 
   /// The last step's mean loss.
@@ -50,6 +51,7 @@ private:
   std::FILE *metrics = nullptr;
   std::vector<StepRecord> steps;
   std::vector<Span> spans;
+  KernelProfile profile;
   bool lossIsLost = false;
   double shownAt = 0; ///< StepRecord::time of the last progress line
 };

@@ -176,6 +176,8 @@ constexpr Option kOptions[] = {
      setText<&RunOptions::metrics>},
     {"--trace", "FILE", "the last steps for a trace viewer",
      setText<&RunOptions::trace>},
+    {"--profile", "FILE", "time and workspace of each kernel of rank 0 (JSON)",
+     setText<&RunOptions::profile>},
     {"--report", "FILE", "a page with loss, timeline and memory",
      setText<&RunOptions::report>},
     {"--check-against", "REF.plan.json",
@@ -190,8 +192,8 @@ constexpr Option kOptions[] = {
 };
 
 constexpr std::string_view kNotBuilt[] = {
-    "--resume",  "--save",      "--save-every", "--keep",
-    "--profile", "--eval-plan", "--eval-data",  "--eval-every"};
+    "--resume",    "--save",      "--save-every", "--keep",
+    "--eval-plan", "--eval-data", "--eval-every"};
 
 const Option *find(std::string_view name) {
   const auto *option =

@@ -41,6 +41,7 @@ struct RunOptions {
   std::string saveWeights;
   std::string metrics;
   std::string trace;
+  std::string profile;
   std::string report;
   std::string checkAgainst;
   bool unproved = false;

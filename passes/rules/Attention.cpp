@@ -87,16 +87,38 @@ CostFacts attentionFacts(const OperatorCall &call, const ResultLayouts &results,
   return cost;
 }
 
+/// Rows of queries and keys that the CPU kernel works on at a time; read in
+/// ATen's FlashAttentionKernel.cpp, torch 2.15.
+struct Tile {
+  int64_t queries = 0;
+  int64_t keys = 0;
+};
+
+Tile tileOf(int64_t queries, int64_t keys) {
+  int64_t rows = queries >= 768 ? 256 : queries >= 192 ? 64 : 32;
+  return {std::min(rows, queries), std::min<int64_t>(512, keys)};
+}
+
+/// Forward keeps the scores of a tile, two numbers per query and an output row.
 CostFacts attentionCost(const OperatorCall &call,
                         const ResultLayouts &results) {
-  return attentionFacts(call, results, 0, 4);
+  CostFacts cost = attentionFacts(call, results, 0, 4);
+  Tile tile = tileOf(call.tensor(0).sizes[2], call.tensor(1).sizes[2]);
+  int64_t width = call.tensor(2).sizes[3];
+  cost.workspaceBytes =
+      byteSize(DType::Float32) * tile.queries * (tile.keys + 2 + width);
+  return cost;
 }
 
 /// Five products instead of two: the scores again, and two per factor pair.
+/// Keeps the scores of a tile, their gradients and a number per query.
 CostFacts attentionBackwardCost(const OperatorCall &call,
                                 const ResultLayouts &results) {
   CostFacts cost = attentionFacts(call, results, 1, 7);
   cost.flops = saturatingProduct(cost.flops / 2, 5);
+  Tile tile = tileOf(call.tensor(1).sizes[2], call.tensor(2).sizes[2]);
+  cost.workspaceBytes =
+      byteSize(DType::Float32) * tile.queries * (2 * tile.keys + 1);
   return cost;
 }
 

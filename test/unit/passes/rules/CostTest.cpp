@@ -73,6 +73,9 @@ TEST_F(Cost, Attention) {
       "_scaled_dot_product_flash_attention_for_cpu_backward.default",
       {query, query, query, query, query, floats({2, 3, 16}), 0.0, false});
   EXPECT_EQ(backward.flops * 2, full.flops * 5);
+  // Workspaces as --profile counts them: 16 queries by 16 keys, heads of 8.
+  EXPECT_EQ(full.workspaceBytes, 4 * 16 * (16 + 2 + 8));
+  EXPECT_EQ(backward.workspaceBytes, 4 * 16 * (2 * 16 + 1));
 }
 
 TEST_F(Cost, Convolution) {
@@ -86,6 +89,7 @@ TEST_F(Cost, Convolution) {
   EXPECT_EQ(cost.m, 2 * 6 * 6);
   EXPECT_EQ(cost.n, 4);
   EXPECT_EQ(cost.k, 27);
+  EXPECT_EQ(cost.workspaceBytes, 4 * (4 * 3 * 3 * 3 + 2 * 3 * 8 * 8));
 }
 
 TEST_F(Cost, PointwiseReadsExpandedOperandsOnce) {
