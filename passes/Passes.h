@@ -18,6 +18,7 @@ namespace mlir::sfsdp {
 
 enum class ShardMode { Replicate, FullyShard, HybridShard };
 enum class Reshard { Auto, Always, Never };
+enum class BufferSync { Local, Broadcast };
 enum class Sync { Auto, Each, Last, ShardEachReplicaLast };
 enum class Optimizer { None, Sgd, Adam, AdamW };
 enum class StepResults { None, Gradients };

@@ -68,6 +68,9 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
     type (`sfsdp.accumulate`); `last_micro_step` adds its own and gives the
     gradients, divided once. `sync` says what is reduced every time.
 
+    `buffers=broadcast` sends the buffers of the first data rank to all at the
+    start of each forward.
+
     Parameters of 0 dimensions and those that `keep-replicated` names stay
     whole, with a remark. Parameters without elements stay whole and move
     nothing. A parameter that is returned as an output is returned whole.
@@ -117,6 +120,13 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
     Option<"gradientScale", "gradient-scale", "std::string",
       /*default=*/"\"mean\"",
       "What multiplies the sum of gradients: mean, sum or 1/F">,
+    Option<"buffers", "buffers", "::mlir::sfsdp::BufferSync",
+      /*default=*/"::mlir::sfsdp::BufferSync::Local",
+      "Whose buffers a step starts with", [{::llvm::cl::values(
+        clEnumValN(::mlir::sfsdp::BufferSync::Local, "local",
+                   "each rank its own"),
+        clEnumValN(::mlir::sfsdp::BufferSync::Broadcast, "broadcast",
+                   "those of the first data rank"))}]>,
     Option<"microBatches", "micro-batches", "int64_t", /*default=*/"1",
       "Forward and backward passes per step">,
     Option<"sync", "sync", "::mlir::sfsdp::Sync",

@@ -45,7 +45,7 @@ constexpr OptionRow kOptions[] = {
     {"device", kNotBuilt, "", "cpu"},
     {"shard-dim", kNotBuilt, "", ""},
     {"keep-replicated", "sfsdp-shard", "keep-replicated", ""},
-    {"buffers", kNotBuilt, "", "local"},
+    {"buffers", "sfsdp-shard", "buffers", "local"},
     {"reshard", "sfsdp-shard", "reshard", "auto"},
     {"recompute", kNotBuilt, "", "none"},
     {"reduce-dtype", "sfsdp-shard", "reduce-dtype", ""},
@@ -84,6 +84,7 @@ constexpr std::pair<StringRef, StringRef> kNotBuiltValues[] = {
 constexpr std::pair<StringRef, StringRef> kChoices[] = {
     {"mode", "replicate, fully_shard, hybrid_shard"},
     {"reshard", "auto, always, never"},
+    {"buffers", "local, broadcast"},
     {"sync", "auto, each, last, shard-each-replica-last"},
     {"optimizer", "sgd, adam, adamw, none"},
     {"nesterov", "true, false"},

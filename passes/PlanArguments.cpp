@@ -144,9 +144,18 @@ mlir::sfsdp::collectiveStart(CollectiveOpInterface op) {
             start.kind = plan::CollectiveKind::AllReduce;
             return setReduction(start, reduce);
           })
+          .Case<BroadcastOp, BroadcastStartOp>(
+              [&](auto broadcast) -> LogicalResult {
+                start.kind = plan::CollectiveKind::Broadcast;
+                if (broadcast.getRoot() != 0) {
+                  return op->emitOpError() << "expected root 0 in a plan, got "
+                                           << broadcast.getRoot();
+                }
+                return success();
+              })
           .Default([](Operation *unsupported) {
             return unsupported->emitOpError()
-                   << "expected a gather or a reduction of parameters";
+                   << "expected a collective that a plan can hold";
           });
   if (failed(supported)) {
     return failure();
@@ -183,7 +192,7 @@ int64_t mlir::sfsdp::bytesReceived(const plan::CollectiveStart &start,
       bytes += (groupSize - 1) * (in / groupSize);
       break;
     case plan::CollectiveKind::Broadcast:
-      bytes += in;
+      bytes += groupSize > 1 ? in : 0;
       break;
     }
   }

@@ -292,6 +292,9 @@ static Value becomeMicroStep(func::FuncOp function) {
 }
 
 static void apply(Sharding &sharding, ShardMode mode) {
+  if (sharding.broadcastsBuffers) {
+    broadcastBuffers(sharding);
+  }
   recomputeSavedValues(sharding);
   Value microBatch;
   if (!sharding.isLast) {
@@ -413,6 +416,7 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
     module->setAttr(kMeshAttrName, *chosen);
     sharding.function = *function;
     sharding.reduction = *order;
+    sharding.broadcastsBuffers = buffers == BufferSync::Broadcast;
     sharding.microBatches = microBatches;
     FailureOr<Sync> chosenSync = chooseSync(sharding);
     if (failed(chosenSync)) {

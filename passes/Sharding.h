@@ -48,6 +48,7 @@ struct Sharding {
   Reduction reduction;
   /// The sum of gradients is divided by it, after the last addition.
   double divisor = 1;
+  bool broadcastsBuffers = false;
   int64_t microBatches = 1;
   /// What is reduced before the last micro-batch; not Auto.
   Sync sync = Sync::Each;
@@ -69,6 +70,11 @@ void chooseReshard(Sharding &sharding, Reshard reshard);
 /// Gives backward its own copies of what forward derives from sharded
 /// parameters alone, so that a second gather can serve backward.
 void recomputeSavedValues(const Sharding &sharding);
+
+/// Lets the step read the buffers of the first data rank instead of this
+/// rank's own: one broadcast at its start. What the step returns for a buffer
+/// comes from these too.
+void broadcastBuffers(const Sharding &sharding);
 
 /// Makes the argument this rank's chunk, with gathers before its uses.
 /// Requires holding Sharded.

@@ -67,7 +67,8 @@ private:
 Status writeTensors(const Job &job, const MeshPosition &position,
                     const RankGroups &groups, Executor &executor, double loss);
 
-/// Whether the times of `step` are kept for trace, report and profile: the last ones.
+/// Whether the times of `step` are kept for trace, report and profile: the last
+/// ones.
 bool keepsTimes(const Job &job, int64_t step);
 
 } // namespace sfsdp::runtime

@@ -4,7 +4,7 @@
 # RUN: rm -rf %t && %python %s %t f32
 # RUN: rm -rf %t && %python %s %t bf16
 #
-# 2 replicas of 2 shards, against PyTorch's arithmetic in the order of additions
+# F10: 2 replicas of 2 shards, against PyTorch's arithmetic in the order of additions
 # that each choice of `reduction` promises; 4 ranks in blocks of two add in the
 # order of hybrid_shard.
 

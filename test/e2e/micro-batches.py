@@ -3,7 +3,7 @@
 #
 # RUN: rm -rf %t && %python %s %t
 #
-# Three micro-batches per step under every mode and every `sync`, against
+# F12, F13: three micro-batches per step under every mode and every `sync`, against
 # PyTorch's arithmetic: which sum comes first is part of the meaning. One rank
 # is plain gradient accumulation: backward() three times, then one division.
 

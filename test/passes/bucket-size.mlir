@@ -4,7 +4,7 @@
 // RUN: simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 mode=replicate" | simplefsdp-opt --sfsdp-bucket="policy=block:%t/mine.json" | FileCheck %s --check-prefix=FILE
 // RUN: simplefsdp-opt %s --simplefsdp="mesh=dp:2 mode=replicate bucket=block:%t/mine.json optimizer=none" | FileCheck %s --check-prefix=RECORDED
 
-// 1 MiB fills the first bucket; d has a bucket of its own type. Members stand in
+// F40: 1 MiB fills the first bucket; d has a bucket of its own type. Members stand in
 // the order of registration, buckets fill in the order of the text.
 // CHECK: sfsdp.all_reduce %{{.*}} on ["dp"] divisor 2.000000e+00 for ["c"]
 // CHECK: sfsdp.all_reduce %{{.*}}, %{{.*}} on ["dp"] divisor 2.000000e+00 for ["a", "b"]

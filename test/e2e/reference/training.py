@@ -136,13 +136,14 @@ def train_eager(
     make_optimizer=adamw,
     micro_batches=1,
     reduction=Reduction(),
+    broadcast_buffers=False,
 ):
     """Trains `model` in place as `ranks` data-parallel ranks would.
 
     Micro-batch j of step s reads batch (s * micro_batches + j) * ranks + r on
     rank r. With one rank and one micro-batch this is plain eager training.
-    Each rank has buffers of its own; the model is left with those of rank 0,
-    which are what a dump holds.
+    Each rank has buffers of its own, or starts each batch with those of rank 0;
+    the model is left with those of rank 0, which are what a dump holds.
     """
     reading = CastOnRead(model, param_dtype)
     parameters = dict(model.named_parameters())
@@ -155,6 +156,8 @@ def train_eager(
         for micro in range(micro_batches):
             first = (step * micro_batches + micro) * ranks
             micro_losses, micro_gradients = [], []
+            if broadcast_buffers:
+                buffers = [buffers[0]] * ranks
             for rank in range(ranks):
                 optimizer.zero_grad()
                 set_buffers(model, buffers[rank])
