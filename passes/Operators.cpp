@@ -131,6 +131,12 @@ Value mlir::sfsdp::divide(OpBuilder &builder, Location loc, Value value,
               {builder.getF64FloatAttr(divisor)}, typeOf(value), scope);
 }
 
+Value mlir::sfsdp::divideBy(OpBuilder &builder, Location loc, Value value,
+                            Value divisor, ScopeAttr scope) {
+  return call(builder, loc, "div.Tensor", {value, divisor}, {}, typeOf(value),
+              scope);
+}
+
 Value mlir::sfsdp::cloneOf(OpBuilder &builder, Location loc, Value value,
                            ScopeAttr scope) {
   if (!isDense(typeOf(value))) {

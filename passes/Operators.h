@@ -53,6 +53,10 @@ Value add(OpBuilder &builder, Location loc, Value a, Value b, ScopeAttr scope);
 Value divide(OpBuilder &builder, Location loc, Value value, double divisor,
              ScopeAttr scope);
 
+/// `value` / `divisor`, a tensor of no dimensions, in the type of `value`.
+Value divideBy(OpBuilder &builder, Location loc, Value value, Value divisor,
+               ScopeAttr scope);
+
 /// `value` copied into fresh memory, in its own strides if they are dense and
 /// contiguous otherwise.
 Value cloneOf(OpBuilder &builder, Location loc, Value value, ScopeAttr scope);

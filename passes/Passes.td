@@ -53,7 +53,9 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
     contiguous, reduced (reduce-scatter, or all-reduce for a whole parameter;
     `hybrid_shard` all-reduces the chunk over the replicas after that) and cast
     back. The last reduction divides by what `gradient-scale` says: by default
-    the number of ranks.
+    the number of ranks times micro-batches. `global:NAME` divides by the sum of
+    the step's output NAME over all ranks and micro-batches; the loss must be no
+    mean.
 
     `reduction` fixes the order of the additions. `ordered` (and `auto`) is the
     order of ranks; `hybrid_shard` sums within each replica and then over the
@@ -119,7 +121,7 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
       "allreduce_first">,
     Option<"gradientScale", "gradient-scale", "std::string",
       /*default=*/"\"mean\"",
-      "What multiplies the sum of gradients: mean, sum or 1/F">,
+      "What multiplies the sum of gradients: mean, sum, 1/F or global:NAME">,
     Option<"buffers", "buffers", "::mlir::sfsdp::BufferSync",
       /*default=*/"::mlir::sfsdp::BufferSync::Local",
       "Whose buffers a step starts with", [{::llvm::cl::values(

@@ -300,6 +300,9 @@ static void apply(Sharding &sharding, ShardMode mode) {
   if (!sharding.isLast) {
     microBatch = becomeMicroStep(sharding.function);
   }
+  if (sharding.scale.kind == GradientScale::Kind::Global) {
+    sharding.count = globalScale(sharding, microBatch);
+  }
   for (const ShardedParameter &parameter : sharding.parameters) {
     if (parameter.holding == Holding::Sharded) {
       gatherAtUse(sharding, parameter);
@@ -332,7 +335,8 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
     if (mode != ShardMode::Replicate) {
       remarkOnWhole(sharding, patterns);
     }
-    if (failed(checkAccumulation(sharding))) {
+    if (failed(checkAccumulation(sharding)) ||
+        failed(checkGlobalScale(sharding))) {
       return signalPassFailure();
     }
     if (sharding.microBatches > 1) {
@@ -423,6 +427,7 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
       return failure();
     }
     sharding.sync = *chosenSync;
+    sharding.scale = *scale;
     sharding.divisor =
         scale->kind == GradientScale::Kind::Mean
             ? static_cast<double>(sharding.data.ranks * sharding.microBatches)

@@ -30,6 +30,9 @@ public:
   /// micro-batch the new value of the accumulator.
   Value reduce(Value gradient) {
     Value total = reduceAndAccumulate(gradient);
+    if (sharding.count) {
+      return divideBy(builder, loc, total, sharding.count, scope);
+    }
     bool isOpen = sharding.isLast && !lastReductionDivides();
     return isOpen && sharding.divisor != 1
                ? divide(builder, loc, total, sharding.divisor, scope)
@@ -217,7 +220,8 @@ void mlir::sfsdp::reduceGradient(const Sharding &sharding,
                                  const ShardedParameter &parameter,
                                  Value microBatch) {
   bool isUntouched = parameter.holding == Holding::Alone &&
-                     sharding.microBatches == 1 && sharding.divisor == 1;
+                     sharding.microBatches == 1 && sharding.divisor == 1 &&
+                     !sharding.count;
   if (isUntouched) {
     return;
   }
@@ -226,6 +230,12 @@ void mlir::sfsdp::reduceGradient(const Sharding &sharding,
   Value gradient = result.get();
   OpBuilder builder(function.getContext());
   builder.setInsertionPointAfterValue(gradient);
+  Operation *counted =
+      sharding.count ? sharding.count.getDefiningOp() : nullptr;
+  Operation *computed = gradient.getDefiningOp();
+  if (counted && (!computed || computed->isBeforeInBlock(counted))) {
+    builder.setInsertionPointAfter(counted);
+  }
   Location loc = gradient.getLoc();
   ScopeAttr scope = scopeForParameter(function.getContext(), Phase::Backward,
                                       parameter.name, kShardPassName);

@@ -46,8 +46,12 @@ struct Sharding {
   /// The shard axes are inside the replica axes.
   AxisGroup data, shard, replica;
   Reduction reduction;
-  /// The sum of gradients is divided by it, after the last addition.
+  GradientScale scale;
+  /// The sum of gradients is divided by it, after the last addition; 1 when
+  /// `count` is the divisor.
   double divisor = 1;
+  /// The global count of `scale` in the last micro-batch of a step.
+  Value count;
   bool broadcastsBuffers = false;
   int64_t microBatches = 1;
   /// What is reduced before the last micro-batch; not Auto.
@@ -92,6 +96,14 @@ AccumulationPoint accumulationPoint(const Sharding &sharding,
 
 /// Element type that the gradient of `parameter` is reduced in.
 Type reduceTypeOf(const Sharding &sharding, const ShardedParameter &parameter);
+
+/// Fails with a diagnostic unless the step has the output that `scale` names,
+/// and a loss that is no mean.
+LogicalResult checkGlobalScale(const Sharding &sharding);
+
+/// The sum of that output over ranks and micro-batches; null before the last
+/// micro-batch, where it is accumulated.
+Value globalScale(const Sharding &sharding, Value microBatch);
 
 /// Reduces the gradient result of `parameter`, which it must have; with several
 /// micro-batches, accumulates it in an argument appended to the function. In

@@ -177,6 +177,13 @@ constexpr Rule rule(std::string_view name,
   return {.name = name, .layout = layout, .cost = reductionCost};
 }
 
+constexpr Rule mean(std::string_view name,
+                    Results (*layout)(const OperatorCall &)) {
+  Rule averaging = rule(name, layout);
+  averaging.isMean = true;
+  return averaging;
+}
+
 constexpr Rule kRules[] = {
     rule("all.default", truthOfAll),
     rule("all.dim", truthOfDim),
@@ -192,8 +199,8 @@ constexpr Rule kRules[] = {
     rule("logsumexp.default", logSumExp),
     rule("max.default", extremumOfAll),
     rule("max.dim", extremumWithIndex),
-    rule("mean.default", meanAll),
-    rule("mean.dim", meanDims),
+    mean("mean.default", meanAll),
+    mean("mean.dim", meanDims),
     rule("min.default", extremumOfAll),
     rule("min.dim", extremumWithIndex),
     rule("prod.default", sumAll),

@@ -42,6 +42,8 @@ struct Rule {
   Effect effect = Effect::None;
   /// True for an operator that only renames its operand: `alias`, `detach`.
   bool isIdentity = false;
+  /// True for an operator that returns the mean of its operand.
+  bool isMean = false;
   /// True for a dtype or device conversion, `_to_copy`.
   bool isCast = false;
   /// True if numbers may stand for tensors, as in `x + 1`.

@@ -4,9 +4,9 @@
 # RUN: rm -rf %t && %python %s %t f32
 # RUN: rm -rf %t && %python %s %t bf16
 #
-# F10: 2 replicas of 2 shards, against PyTorch's arithmetic in the order of additions
-# that each choice of `reduction` promises; 4 ranks in blocks of two add in the
-# order of hybrid_shard.
+# F10: 2 replicas of 2 shards, against PyTorch's arithmetic in the order of
+# additions that each choice of `reduction` promises; 4 ranks in blocks of two add
+# in the order of hybrid_shard.
 
 import pathlib
 import sys
