@@ -9,6 +9,7 @@
 
 import os
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -34,6 +35,10 @@ if config.sfsdp_enable_torch:
 for tool in ("clang-format", "clang-tidy"):
     if shutil.which(f"{tool}-22"):
         config.available_features.add(tool)
+
+probe = "import importlib.util as u; exit(not u.find_spec('transformers'))"
+if subprocess.run([config.sfsdp_python, "-c", probe]).returncode == 0:
+    config.available_features.add("transformers")
 
 default_build = os.path.join(config.sfsdp_source_dir, "build")
 if config.sfsdp_build_dir == default_build:

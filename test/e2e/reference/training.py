@@ -7,6 +7,7 @@
 # plays all ranks, so that nothing here is a collective.
 # Tested by test/e2e/reference-agrees.py.
 
+import contextlib
 from dataclasses import dataclass
 
 import torch
@@ -137,6 +138,7 @@ def train_eager(
     micro_batches=1,
     reduction=Reduction(),
     broadcast_buffers=False,
+    drawing=None,
 ):
     """Trains `model` in place as `ranks` data-parallel ranks would.
 
@@ -144,7 +146,10 @@ def train_eager(
     rank r. With one rank and one micro-batch this is plain eager training.
     Each rank has buffers of its own, or starts each batch with those of rank 0;
     the model is left with those of rank 0, which are what a dump holds.
+    `drawing(step, micro_batch, rank)` is a context in which forward runs; steps
+    count from 1.
     """
+    drawing = drawing or (lambda *position: contextlib.nullcontext())
     reading = CastOnRead(model, param_dtype)
     parameters = dict(model.named_parameters())
     optimizer = make_optimizer(list(parameters.values()), lr)
@@ -161,7 +166,8 @@ def train_eager(
             for rank in range(ranks):
                 optimizer.zero_grad()
                 set_buffers(model, buffers[rank])
-                loss = reading(**batch_at(batches, first + rank))
+                with drawing(step + 1, micro, rank):
+                    loss = reading(**batch_at(batches, first + rank))
                 loss.backward()
                 buffers[rank] = copy_of_buffers(model)
                 micro_losses.append(loss.detach())

@@ -57,10 +57,10 @@ class SmallStep:
             self.archive, options, self.folder / f"{name}.plan.json"
         )
 
-    def train(self, plan, ranks, steps, backend="local", lr=0.1):
+    def train(self, plan, ranks, steps, backend="local", lr=0.1, *extra):
         run = Run(plan, ranks, backend, lr)
         folder = self.folder / f"{backend}-{ranks}-{plan.stem}"
-        return run.train(self.archive, self.data, steps, folder)
+        return run.train(self.archive, self.data, steps, folder, *extra)
 
     def train_eager(self, ranks, steps, make_optimizer=adamw, **options):
         batches = {
