@@ -110,15 +110,18 @@ struct Logical {
   static Sum add(Sum a, Sum b) { return a | b; }
 };
 
-constexpr int64_t kBlock = 512; ///< elements; three blocks fit into 16 KiB
+constexpr int64_t kBlock = 512; ///< elements; two blocks fit into 16 KiB
 
-/// Reads `count` elements, whatever their alignment.
+/// Element `i` of a buffer of any alignment.
 template <typename Type>
-void load(const void *source, int64_t first, int64_t count,
-          typename Type::Stored *block) {
-  using Stored = typename Type::Stored;
-  std::memcpy(block, static_cast<const char *>(source) + first * sizeof(Stored),
-              count * sizeof(Stored));
+typename Type::Stored read(const char *source, int64_t i) {
+  typename Type::Stored value;
+  std::memcpy(&value, source + i * sizeof value, sizeof value);
+  return value;
+}
+template <typename Type>
+void write(char *target, int64_t i, typename Type::Stored value) {
+  std::memcpy(target + i * sizeof value, &value, sizeof value);
 }
 
 /// The elements to sum: one pointer per rank, from element `first`.
@@ -132,15 +135,18 @@ struct Slice {
 template <typename Type>
 void sumRanks(const Slice &slice, size_t begin, size_t end,
               typename Type::Sum scale, typename Type::Sum *sum) {
-  typename Type::Stored block[kBlock];
-  load<Type>(slice.inputs[begin], slice.first, slice.count, block);
+  auto inputOf = [&](size_t rank) {
+    return static_cast<const char *>(slice.inputs[rank]) +
+           slice.first * sizeof(typename Type::Stored);
+  };
+  const char *input = inputOf(begin);
   for (int64_t i = 0; i < slice.count; ++i) {
-    sum[i] = Type::load(block[i], scale);
+    sum[i] = Type::load(read<Type>(input, i), scale);
   }
   for (size_t rank = begin + 1; rank < end; ++rank) {
-    load<Type>(slice.inputs[rank], slice.first, slice.count, block);
+    input = inputOf(rank);
     for (int64_t i = 0; i < slice.count; ++i) {
-      sum[i] = Type::add(sum[i], Type::load(block[i], scale));
+      sum[i] = Type::add(sum[i], Type::load(read<Type>(input, i), scale));
     }
   }
 }
@@ -177,20 +183,20 @@ void sum(const std::vector<const void *> &inputs, void *output, int64_t count,
   Sum scale = Sum(1 / split.before); // a power of two: the same as dividing
   Sum divisor = Sum(split.after);
   Sum block[kBlock];
-  Stored result[kBlock];
   for (int64_t first = 0; first < count; first += kBlock) {
     int64_t length = std::min(kBlock, count - first);
     sumGroups<Type>({inputs, first, length}, options.grouped, scale, block);
-    for (int64_t i = 0; i < length; ++i) {
-      result[i] = Type::round(block[i]);
-    }
-    if (split.after != 1) {
+    char *target = static_cast<char *>(output) + first * sizeof(Stored);
+    if (split.after == 1) {
       for (int64_t i = 0; i < length; ++i) {
-        result[i] = Type::round(Sum(Type::load(result[i]) / divisor));
+        write<Type>(target, i, Type::round(block[i]));
       }
+      continue;
     }
-    std::memcpy(static_cast<char *>(output) + first * sizeof(Stored), result,
-                length * sizeof(Stored));
+    for (int64_t i = 0; i < length; ++i) {
+      Sum rounded = Type::load(Type::round(block[i]));
+      write<Type>(target, i, Type::round(Sum(rounded / divisor)));
+    }
   }
 }
 
