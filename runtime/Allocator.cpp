@@ -21,7 +21,7 @@ namespace {
 class CountedAllocator final : public c10::Allocator {
 public:
   c10::DataPtr allocate(size_t bytes) override {
-    void *data = currentMemory().allocate(bytes);
+    void *data = allocateHere(bytes);
     TORCH_CHECK_WITH(OutOfMemoryError, data, "out of memory: ", bytes,
                      " bytes");
     return {data, data, &RankMemory::free, c10::Device(c10::DeviceType::CPU)};

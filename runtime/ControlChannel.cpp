@@ -11,11 +11,11 @@
 #include "runtime/ControlChannel.h"
 
 #include "runtime/ControlHub.h"
+#include "runtime/Nonce.h"
 #include "runtime/RankList.h"
 
 #include <algorithm>
 #include <sstream>
-#include <sys/random.h>
 #include <unistd.h>
 
 using namespace sfsdp::runtime;
@@ -24,22 +24,6 @@ namespace {
 
 constexpr const char *kAddressKey = "control/address";
 constexpr std::chrono::milliseconds kSendLimit{2000};
-
-/// 128 random bits as text.
-std::string makeNonce() {
-  unsigned char bytes[16] = {};
-  size_t filled = 0;
-  while (filled < sizeof bytes) {
-    ssize_t count = ::getrandom(bytes + filled, sizeof bytes - filled, 0);
-    filled += count > 0 ? count : 0;
-  }
-  std::string text;
-  for (unsigned char byte : bytes) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
 
 } // namespace
 

@@ -9,6 +9,8 @@
 
 #include "runtime/ControlHub.h"
 
+#include "runtime/Nonce.h"
+
 #include <algorithm>
 #include <poll.h>
 #include <sys/socket.h>
@@ -28,18 +30,6 @@ constexpr milliseconds kDrainLimit{300};
 milliseconds until(Clock::time_point deadline) {
   auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
   return std::max(left, milliseconds(0));
-}
-
-/// Takes the same time wherever two texts of equal length differ.
-bool equalInConstantTime(const std::string &a, const std::string &b) {
-  if (a.size() != b.size()) {
-    return false;
-  }
-  unsigned char differences = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    differences |= a[i] ^ b[i];
-  }
-  return differences == 0;
 }
 
 } // namespace

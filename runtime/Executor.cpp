@@ -12,6 +12,7 @@
 #include "runtime/Allocator.h"
 #include "runtime/CallSite.h"
 #include "runtime/LayoutCheck.h"
+#include "runtime/PeerStorages.h"
 #include "runtime/PlanNames.h"
 #include "runtime/Scalars.h"
 #include "runtime/TensorBytes.h"
@@ -20,7 +21,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 #include <chrono>
 #include <torch/headeronly/version.h>
@@ -46,13 +46,13 @@ struct Step {
   enum class Kind : uint8_t { Kernel, Start, Wait, Free };
   Kind kind;
   size_t index; ///< of a call site, a collective site or a storage
+  Readers readers = Readers::Owner; ///< of what a kernel returns
 };
 
 at::Tensor viewOf(const at::Tensor &block, const Value &value) {
   return block.as_strided(value.sizes, value.strides, value.offset);
 }
 
-/// One-dimensional memory for a storage of the plan, as elements of `type`.
 int64_t elementsOf(const Storage &storage, DType type) {
   return storage.bytes / byteSize(type);
 }
@@ -83,9 +83,9 @@ struct Routine {
 struct Executor::State {
   State(const Plan &plan, const MeshPosition &position, ExecutorOptions options)
       : plan(plan), position(position), options(std::move(options)),
-        memory(RankMemory::make(this->options.fill)),
-        values(plan.values.size()), valuesOn(plan.storages.size()),
-        routines(plan.programs.size()) {}
+        memory(RankMemory::make(this->options.fill, this->options.peerMemory)),
+        readByPeers(storagesReadByPeers(plan)), values(plan.values.size()),
+        valuesOn(plan.storages.size()), routines(plan.programs.size()) {}
 
   Status prepare(const GroupFinder &groups);
   Status prepareRoutine(const GroupFinder &groups);
@@ -94,11 +94,14 @@ struct Executor::State {
   Status prepare(const CollectiveWait &wait, const GroupFinder &groups);
   Status prepare(const Free &freed, const GroupFinder &groups);
   void makeArguments();
+  Readers readersOf(const KernelCall &kernel) const;
+  at::Tensor newBlock(ValueId value) const;
   void findKeptStorages();
 
   Status run(Routine &next, const StepPoint &point, bool isTimed);
   void runInstructions(int64_t step, LayoutCheck *check);
   void runInstruction(int64_t step, const Step &instruction);
+  void runKernel(const Step &instruction);
   void start(int64_t step, CollectiveSite &site);
   void wait(int64_t step, CollectiveSite &site);
   void release(StorageId storage);
@@ -114,6 +117,7 @@ struct Executor::State {
   MeshPosition position;
   ExecutorOptions options;
   std::shared_ptr<RankMemory> memory; ///< outlives the tensors below
+  std::vector<bool> readByPeers;      ///< by storage
   std::vector<at::Tensor> values;
   std::vector<std::vector<ValueId>> valuesOn; ///< by storage
   std::vector<Routine> routines;
@@ -167,7 +171,8 @@ Status Executor::State::prepare(const KernelCall &kernel,
   if (!site) {
     return site.status();
   }
-  routine->steps.push_back({Step::Kind::Kernel, routine->sites.size()});
+  routine->steps.push_back(
+      {Step::Kind::Kernel, routine->sites.size(), readersOf(kernel)});
   routine->sites.push_back(std::move(*site));
   return Status();
 }
@@ -239,12 +244,32 @@ void Executor::State::findKeptStorages() {
 
 void Executor::State::makeArguments() {
   for (const Argument &argument : plan.arguments) {
-    const Value &value = plan.values[argument.value];
-    const Storage &storage = plan.storages[value.storage];
-    at::Tensor block = at::zeros({elementsOf(storage, value.dtype)},
-                                 scalarTypeOf(value.dtype));
-    values[argument.value] = viewOf(block, value);
+    at::Tensor block = newBlock(argument.value).zero_();
+    values[argument.value] = viewOf(block, plan.values[argument.value]);
   }
+}
+
+/// Who reads the new tensors that `kernel` returns; its workspace may lie with
+/// them.
+Readers Executor::State::readersOf(const KernelCall &kernel) const {
+  for (const std::optional<ValueId> &result : kernel.results) {
+    StorageId id = result ? plan.values[*result].storage : 0;
+    bool isNew = result && plan.storages[id].region != Region::Argument &&
+                 plan.storages[id].first == static_cast<int64_t>(now);
+    if (isNew && readByPeers[id]) {
+      return Readers::Peers;
+    }
+  }
+  return Readers::Owner;
+}
+
+/// Memory for the storage of `value`, one-dimensional, as its elements.
+at::Tensor Executor::State::newBlock(ValueId id) const {
+  const Value &value = plan.values[id];
+  MemoryScope scope(*memory, readByPeers[value.storage] ? Readers::Peers
+                                                        : Readers::Owner);
+  return at::empty({elementsOf(plan.storages[value.storage], value.dtype)},
+                   scalarTypeOf(value.dtype));
 }
 
 //===----------------------------------------------------------------------===//
@@ -274,10 +299,7 @@ void Executor::State::start(int64_t step, CollectiveSite &site) {
     if (value.storage == plan.values[member.input].storage) {
       output = values[member.input];
     } else {
-      const Storage &storage = plan.storages[value.storage];
-      output = viewOf(at::empty({elementsOf(storage, value.dtype)},
-                                scalarTypeOf(value.dtype)),
-                      value);
+      output = viewOf(newBlock(member.output), value);
     }
     call.members[index].input = values[member.input].const_data_ptr();
     call.members[index].output = output.data_ptr();
@@ -309,10 +331,20 @@ void Executor::State::release(StorageId storage) {
   }
 }
 
+void Executor::State::runKernel(const Step &instruction) {
+  const CallSite &site = routine->sites[instruction.index];
+  if (instruction.readers == Readers::Owner) {
+    site.run(values, stack);
+    return;
+  }
+  MemoryScope scope(*memory, instruction.readers);
+  site.run(values, stack);
+}
+
 void Executor::State::runInstruction(int64_t step, const Step &instruction) {
   switch (instruction.kind) {
   case Step::Kind::Kernel:
-    routine->sites[instruction.index].run(values, stack);
+    runKernel(instruction);
     return;
   case Step::Kind::Start:
     start(step, routine->collectives[instruction.index]);

@@ -47,6 +47,8 @@ struct ExecutorOptions {
   OperatorList operators;
   uint64_t seed = 0; ///< of random operators
   DebugFill fill = DebugFill::None;
+  /// Where to put what peers read; see ProcessGroup::peerMemory.
+  std::shared_ptr<PeerMemory> peerMemory;
   /// Called before each collective starts and before each wait.
   std::function<void(int64_t step, int64_t instruction)> onCollective;
 };

@@ -156,7 +156,7 @@ sfsdp::runtime::connectGloo(Store &store, int rank, int size,
     auto gloo = c10d::ProcessGroupGloo::Options::create(options.timeout);
     gloo->devices.push_back(
         c10d::ProcessGroupGloo::createDeviceForHostname(options.address));
-    gloo->threads = 1; // the lane issues one collective at a time
+    gloo->threads = options.threads;
     auto adapter = c10::make_intrusive<StoreAdapter>(store, options.timeout);
     auto backend =
         c10::make_intrusive<c10d::ProcessGroupGloo>(adapter, rank, size, gloo);

@@ -27,6 +27,8 @@ struct GlooOptions {
   std::string address = "127.0.0.1";
   /// Limit of connecting and of each collective.
   std::chrono::milliseconds timeout = std::chrono::seconds(600);
+  /// Of Gloo, for one group. The lane issues one collective at a time.
+  int threads = 1;
 };
 
 /// Connects this rank to the group `name`, unique in the job and made of

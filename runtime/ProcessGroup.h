@@ -35,6 +35,7 @@
 #define SFSDP_RUNTIME_PROCESSGROUP_H
 
 #include "runtime/DType.h"
+#include "runtime/PeerMemory.h"
 #include "runtime/Status.h"
 
 #include <cstdint>
@@ -118,9 +119,12 @@ public:
 /// What a group has moved since it was made. `bytesReceived` counts what this
 /// rank received from the other ranks, padding of chunks included; an ordered
 /// all_reduce counts as a reduce_scatter followed by an all_gather.
+/// `stagedBytes` counts what this rank copied once more since it did not lie in
+/// peerMemory(); a collective counts when its wait has returned.
 struct Traffic {
   int64_t calls[kCollectiveKindCount] = {};
   int64_t bytesReceived[kCollectiveKindCount] = {};
+  int64_t stagedBytes = 0;
 };
 
 /// The ranks of one mesh axis, seen from one of them.
@@ -134,7 +138,7 @@ public:
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// "local", "gloo", … for messages and reports.
+  /// "local", "shm", … for messages and reports.
   virtual std::string_view transport() const = 0;
 
   /// Hands `call` to the lane and returns without waiting for peers. Fails when
@@ -147,6 +151,11 @@ public:
   virtual void abort(const std::string &reason) = 0;
 
   virtual Traffic traffic() const = 0;
+
+  /// Memory of this rank that its peers can read: collectives copy less when
+  /// their inputs, and the outputs of all_reduce, lie there. The same for all
+  /// groups of a rank; null for transports that have none.
+  virtual std::shared_ptr<PeerMemory> peerMemory() const { return nullptr; }
 };
 
 } // namespace sfsdp::runtime

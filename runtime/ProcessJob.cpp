@@ -12,8 +12,10 @@
 #include "runtime/ProcessJob.h"
 #include "runtime/ControlChannel.h"
 #include "runtime/GlooProcessGroup.h"
+#include "runtime/PeerStorages.h"
 #include "runtime/PlanNames.h"
 #include "runtime/RunLog.h"
+#include "runtime/ShmProcessGroup.h"
 #include "runtime/TcpStore.h"
 
 #include <atomic>
@@ -82,10 +84,20 @@ std::string describe(const Plan &plan, int64_t op) {
   return std::string(spell(start->kind)) + (name.empty() ? "" : " of " + name);
 }
 
+/// The transport between processes: what was asked for, else the fastest that
+/// reaches all ranks.
+Backend backendFor(const RunOptions &options, const LaunchContext &context) {
+  if (options.backend != Backend::Auto) {
+    return options.backend;
+  }
+  return context.oneHost() ? Backend::Shm : Backend::Gloo;
+}
+
 class RankProcess {
 public:
   RankProcess(const Job &job, const LaunchContext &context)
-      : job(job), context(context) {}
+      : job(job), context(context),
+        usesShm(backendFor(job.options, context) == Backend::Shm) {}
 
   Status run();
 
@@ -97,12 +109,15 @@ public:
 private:
   Status connect();
   Status openControl(const std::string &address);
+  std::string backendName() const { return usesShm ? "shm" : "gloo"; }
+  Expected<GroupMaker> groupMaker(const std::string &address);
   Status makeGroups(const std::string &address);
   Status train();
   void abortGroups(const std::string &cause);
 
   const Job &job;
   const LaunchContext &context;
+  const bool usesShm; ///< else Gloo
   std::unique_ptr<Store> store;
   std::unique_ptr<ControlChannel> control;
   std::mutex mutex; ///< the channel's thread aborts, this one makes groups
@@ -117,7 +132,7 @@ Status RankProcess::connect() {
   }
   store = std::move(*connected);
   return agree(*store, context.rank, context.worldSize,
-               agreementOf(job, "gloo"), kStartTimeout);
+               agreementOf(job, backendName()), kStartTimeout);
 }
 
 void RankProcess::abortGroups(const std::string &cause) {
@@ -142,15 +157,37 @@ Status RankProcess::openControl(const std::string &address) {
   return Status();
 }
 
+Expected<GroupMaker> RankProcess::groupMaker(const std::string &address) {
+  if (!usesShm) {
+    GlooOptions options;
+    options.address = address;
+    options.timeout = job.options.timeout;
+    return GroupMaker([this, options](const std::string &name,
+                                      const std::vector<int> &ranks) {
+      return makeGlooGroup(*store, name, ranks, context.rank, options);
+    });
+  }
+  HostPeersOptions options;
+  options.arenaBytes = peerMemoryBytes(job.plan);
+  options.timeout = kStartTimeout;
+  auto peers =
+      HostPeers::connect(*store, context.rank, context.worldSize, options);
+  if (!peers) {
+    return peers.status();
+  }
+  return GroupMaker([this, peers = *peers](const std::string &name,
+                                           const std::vector<int> &ranks) {
+    return makeShmGroup(peers, name, ranks, job.options.timeout);
+  });
+}
+
 Status RankProcess::makeGroups(const std::string &address) {
-  GlooOptions options;
-  options.address = address;
-  options.timeout = job.options.timeout;
+  auto maker = groupMaker(address);
+  if (!maker) {
+    return maker.status();
+  }
   auto made = RankGroups::make(
-      job.plan, MeshPosition(job.plan.header.mesh, context.rank),
-      [&](const std::string &name, const std::vector<int> &ranks) {
-        return makeGlooGroup(*store, name, ranks, context.rank, options);
-      });
+      job.plan, MeshPosition(job.plan.header.mesh, context.rank), *maker);
   if (!made) {
     return made.status();
   }
@@ -168,7 +205,7 @@ Status RankProcess::train() {
   if (!run) {
     return run.status();
   }
-  auto log = RunLog::make(job, context.rank, "gloo");
+  auto log = RunLog::make(job, context.rank, backendName());
   if (!log) {
     return log.status();
   }

@@ -23,7 +23,8 @@ struct RankMemory::Header {
   RankMemory *owner;
   Header *next; ///< of the free list
   size_t bytes; ///< as asked for
-  size_t classIndex;
+  uint32_t classIndex;
+  bool isPeerBlock;
 
   void *data() { return reinterpret_cast<std::byte *>(this) + kAlignment; }
   static Header *of(void *data) {
@@ -37,11 +38,14 @@ namespace {
 constexpr int kFreshAndFreed = 0xff; ///< NaN in every floating-point type
 
 thread_local RankMemory *innermost = nullptr;
+thread_local Readers innermostReaders = Readers::Owner;
 
 } // namespace
 
-std::shared_ptr<RankMemory> RankMemory::make(DebugFill fill) {
-  return {new RankMemory(fill), [](RankMemory *memory) { memory->giveUp(); }};
+std::shared_ptr<RankMemory>
+RankMemory::make(DebugFill fill, std::shared_ptr<PeerMemory> peerMemory) {
+  return {new RankMemory(fill, std::move(peerMemory)),
+          [](RankMemory *memory) { memory->giveUp(); }};
 }
 
 RankMemory::~RankMemory() { dropCache(); }
@@ -58,25 +62,54 @@ size_t RankMemory::classBytes(size_t index) {
   return ((64 * (4 + index % 4)) << (index / 4)) / 4;
 }
 
+int64_t RankMemory::blockBytes(size_t bytes) {
+  return static_cast<int64_t>(kAlignment + classBytes(classOf(bytes)));
+}
+
+RankMemory::Header *RankMemory::reuse(FreeLists &lists, size_t index) {
+  Header *header = lists[index];
+  if (header) {
+    lists[index] = header->next;
+  }
+  return header;
+}
+
 void *RankMemory::take(size_t index) {
-  if (Header *header = freeBlocks[index]) {
-    freeBlocks[index] = header->next;
+  if (Header *header = reuse(freeBlocks, index)) {
     cached -= static_cast<int64_t>(classBytes(index));
     return header;
   }
   if (cached > std::max<int64_t>(counted.peakBytes, 1 << 20)) {
     dropCache();
   }
-  return std::aligned_alloc(kAlignment, kAlignment + classBytes(index));
+  size_t bytes = kAlignment + classBytes(index);
+  void *block = std::aligned_alloc(kAlignment, bytes);
+  counted.heldBytes += block ? static_cast<int64_t>(bytes) : 0;
+  return block;
 }
 
-void *RankMemory::allocate(size_t bytes) {
+/// Null when there is no peer memory, or too little.
+void *RankMemory::takeForPeers(size_t index) {
+  if (Header *header = reuse(freePeerBlocks, index)) {
+    return header;
+  }
+  size_t bytes = kAlignment + classBytes(index);
+  void *block = peerMemory ? peerMemory->take(bytes) : nullptr;
+  counted.heldBytes += block ? static_cast<int64_t>(bytes) : 0;
+  return block;
+}
+
+void *RankMemory::allocate(size_t bytes, Readers readers) {
   size_t index = classOf(bytes);
   if (index >= kClasses) {
     return nullptr;
   }
   std::unique_lock lock(mutex);
-  void *block = take(index);
+  void *block = readers == Readers::Peers ? takeForPeers(index) : nullptr;
+  bool isPeerBlock = block != nullptr;
+  if (!block) {
+    block = take(index);
+  }
   if (!block) {
     return nullptr;
   }
@@ -85,7 +118,8 @@ void *RankMemory::allocate(size_t bytes) {
   counted.markBytes = std::max(counted.markBytes, counted.liveBytes);
   ++liveBlocks;
   lock.unlock();
-  Header *header = new (block) Header{this, nullptr, bytes, index};
+  Header *header = new (block)
+      Header{this, nullptr, bytes, static_cast<uint32_t>(index), isPeerBlock};
   if (fill == DebugFill::Nan) {
     std::memset(header->data(), kFreshAndFreed, bytes);
   }
@@ -99,9 +133,12 @@ void RankMemory::release(Header *header) {
   std::unique_lock lock(mutex);
   counted.liveBytes -= static_cast<int64_t>(header->bytes);
   --liveBlocks;
-  header->next = freeBlocks[header->classIndex];
-  freeBlocks[header->classIndex] = header;
-  cached += static_cast<int64_t>(classBytes(header->classIndex));
+  FreeLists &lists = header->isPeerBlock ? freePeerBlocks : freeBlocks;
+  header->next = lists[header->classIndex];
+  lists[header->classIndex] = header;
+  if (!header->isPeerBlock) {
+    cached += static_cast<int64_t>(classBytes(header->classIndex));
+  }
   if (ownerGone && liveBlocks == 0) {
     lock.unlock();
     delete this;
@@ -125,9 +162,9 @@ void RankMemory::giveUp() {
 }
 
 void RankMemory::dropCache() {
-  for (Header *&list : freeBlocks) {
-    while (Header *header = list) {
-      list = header->next;
+  for (size_t index = 0; index < kClasses; ++index) {
+    while (Header *header = reuse(freeBlocks, index)) {
+      counted.heldBytes -= static_cast<int64_t>(kAlignment + classBytes(index));
       std::free(header);
     }
   }
@@ -149,14 +186,23 @@ int64_t RankMemory::cachedBytes() const {
   return cached;
 }
 
-MemoryScope::MemoryScope(RankMemory &memory) : outer(innermost) {
+MemoryScope::MemoryScope(RankMemory &memory, Readers readers)
+    : outer(innermost), outerReaders(innermostReaders) {
   innermost = &memory;
+  innermostReaders = readers;
 }
 
-MemoryScope::~MemoryScope() { innermost = outer; }
+MemoryScope::~MemoryScope() {
+  innermost = outer;
+  innermostReaders = outerReaders;
+}
 
 RankMemory &sfsdp::runtime::currentMemory() {
   // Never destroyed: tensors of other libraries may outlive main.
   static auto &ofProcess = *new std::shared_ptr(RankMemory::make());
   return innermost ? *innermost : *ofProcess;
+}
+
+void *sfsdp::runtime::allocateHere(size_t bytes) {
+  return currentMemory().allocate(bytes, innermostReaders);
 }

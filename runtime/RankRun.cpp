@@ -71,6 +71,7 @@ RankRun::make(const Job &job, const MeshPosition &position,
   options.operators = job.options.operators;
   options.fill = job.options.fill;
   options.seed = job.options.seed;
+  options.peerMemory = groups.world().peerMemory();
   options.onCollective = std::move(onCollective);
   prepareLane(job.options.threads);
   auto executor = Executor::make(

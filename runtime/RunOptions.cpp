@@ -48,13 +48,14 @@ Status setPositive(RunOptions &options, const std::string &value) {
 }
 
 Status setBackend(RunOptions &options, const std::string &value) {
-  if (value == "shm" || value == "nccl") {
-    return Status::error(value + " is not part of this build; use gloo");
+  if (value == "nccl") {
+    return Status::error("nccl is not part of this build; use shm or gloo");
   }
   options.backend = value == "local"  ? Backend::Local
+                    : value == "shm"  ? Backend::Shm
                     : value == "gloo" ? Backend::Gloo
                                       : Backend::Auto;
-  return readAs("auto, local or gloo", value,
+  return readAs("auto, local, shm or gloo", value,
                 value == "auto" || options.backend != Backend::Auto);
 }
 
@@ -161,8 +162,9 @@ constexpr Option kOptions[] = {
      "W steps up, then down to the fraction R at step K (constant)",
      setSchedule},
     {"--seed", "S", "of drawn values (0)", setSeed},
-    {"--backend", "auto|local|gloo",
-     "ranks as threads or processes (auto: local for one rank, else gloo)",
+    {"--backend", "auto|local|shm|gloo",
+     "ranks as threads, processes of this host, or of any (auto: local for "
+     "one rank, shm on one host, else gloo)",
      setBackend},
     {"--device", "cpu", "where kernels run", setDevice},
     {"--threads", "1…1024", "per rank; changes bits (1)", setThreads},
@@ -222,7 +224,8 @@ Status checkComplete(const RunOptions &options) {
       options.init.kind == Initialization::Kind::None) {
     return Status::error("expected --weights FILE, --init SPEC, or both");
   }
-  if (!options.checkAgainst.empty() && options.backend == Backend::Gloo) {
+  if (!options.checkAgainst.empty() && options.backend != Backend::Auto &&
+      options.backend != Backend::Local) {
     return Status::error("--check-against runs all ranks in one process, "
                          "expected --backend local");
   }

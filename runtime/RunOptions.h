@@ -19,8 +19,9 @@ namespace sfsdp::runtime {
 
 /// How ranks are connected.
 enum class Backend : uint8_t {
-  Auto,  ///< local for one rank, else gloo
+  Auto,  ///< local for one rank, shm on one host, else gloo
   Local, ///< ranks as threads of one process
+  Shm,   ///< ranks as processes of one host
   Gloo,  ///< ranks as processes
 };
 

@@ -161,6 +161,10 @@ public:
     return lane->carrier->transport();
   }
 
+  std::shared_ptr<PeerMemory> peerMemory() const override {
+    return lane->carrier->peerMemory();
+  }
+
   Expected<std::unique_ptr<Work>> start(CollectiveCall call) override;
 
   /// Interrupts first: a wait that sees the failure relies on settle().
@@ -169,7 +173,11 @@ public:
     lane->fail(reason);
   }
 
-  Traffic traffic() const override { return moved; }
+  Traffic traffic() const override {
+    Traffic traffic = moved;
+    traffic.stagedBytes = lane->carrier->stagedBytes();
+    return traffic;
+  }
 
 private:
   Status check(const CollectiveCall &call) const;

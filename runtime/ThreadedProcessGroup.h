@@ -26,6 +26,12 @@ public:
   /// "local", "gloo", ….
   virtual std::string_view transport() const = 0;
 
+  /// See ProcessGroup.
+  virtual std::shared_ptr<PeerMemory> peerMemory() const { return nullptr; }
+
+  /// See Traffic. Any thread.
+  virtual int64_t stagedBytes() const { return 0; }
+
   /// Completes `call`, which passed checkCall, or fails within the group's
   /// timeout. Called by the lane, one call after the other; never for a group
   /// of one rank. After a failure it is not called again.

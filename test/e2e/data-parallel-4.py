@@ -36,7 +36,11 @@ CHOICES = (
     ("mesh=dp:4 mode=fully_shard reduction=grouped:2", BLOCKS),
     ("mesh=dp:4 mode=fully_shard gradient-scale=sum", Reduction(divisor=1)),
 )
-SCHEDULES = (("block", "prefetch", "local"), ("none", "none", "gloo"))
+SCHEDULES = (
+    ("block", "prefetch", "local"),
+    ("block", "prefetch", "shm"),
+    ("none", "none", "gloo"),
+)
 
 
 def check_choice(check, step, options, reduction, folder):

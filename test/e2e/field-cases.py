@@ -186,7 +186,7 @@ def check_f09_mean(check, folder):
         ).capture()
         for mode in MODES:
             plan = step.compile(f"mesh=dp:{ranks} {mode} {SGD}", mode[5:])
-            for backend in ("local", "gloo"):
+            for backend in ("local", "shm", "gloo"):
                 run = step.train(plan, ranks, 1, backend)
                 found = run.tensors["grad.w"].tolist()
                 check.that(

@@ -24,11 +24,11 @@ ENDLESS_STEPS = 1_000_000
 START_SECONDS = 60
 
 
-def command(plan, step, *arguments):
+def command(plan, step, *arguments, backend="gloo"):
     return [
         tool("simplefsdp-run"),
         *(plan, "--weights", step.archive, "--data", step.data),
-        *("--backend", "gloo", *arguments),
+        *("--backend", backend, *arguments),
     ]
 
 
@@ -41,14 +41,15 @@ def wait_for_steps(metrics):
         time.sleep(0.05)
 
 
-def check_signalled_rank(check, name, plan, step, folder, number, patterns):
-    metrics = folder / f"{number.name}.jsonl"
+def check_signalled_rank(check, name, plan, step, folder, number, backend):
+    metrics = folder / f"{number.name}-{backend}.jsonl"
     job = Job(
         command(
             plan,
             step,
             *("-n", 2, "--steps", ENDLESS_STEPS, "--timeout", 10),
             *("--metrics", metrics),
+            backend=backend,
         )
     )
     wait_for_steps(metrics)
@@ -56,7 +57,7 @@ def check_signalled_rank(check, name, plan, step, folder, number, patterns):
     check.that(len(ranks) == 2, f"{name}: expected 2 ranks, found {ranks}")
     if len(ranks) == 2:
         os.kill(ranks[1], number)
-    check_failure(check, name, job.end(60), *patterns)
+    check_failure(check, f"{name} over {backend}", job.end(60), "rank 1")
 
 
 def free_port():
@@ -98,13 +99,14 @@ def check_disagreement(check, plan, step):
         )
 
 
-def check_same_environment_trains(check, plan, step, folder):
+def check_same_environment_trains(check, plan, step, folder, backend):
     """The same start with equal options does train."""
     port = free_port()
-    dumps = folder / "launched.safetensors"
+    dumps = folder / f"launched-{backend}.safetensors"
+    arguments = ("--steps", 2, "--dump", dumps)
     jobs = [
         Job(
-            command(plan, step, "--steps", 2, "--dump", dumps),
+            command(plan, step, *arguments, backend=backend),
             launcher_environment(rank, port),
         )
         for rank in range(2)
@@ -124,20 +126,29 @@ def check_torchrun(check, plan, step, folder):
     Without an address torchrun looks up the host's own name, and waits for
     minutes on a machine whose name nothing resolves.
     """
-    dump = folder / "torchrun.safetensors"
+    dump, report = folder / "torchrun.safetensors", folder / "torchrun.html"
     torchrun = pathlib.Path(sys.executable).parent / "torchrun"
     job = Job(
         [
             *(torchrun, "--nproc-per-node", 2, "--no-python"),
             *("--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0"),
             *("--local-addr", "127.0.0.1"),
-            *command(plan, step, "--steps", 2, "--dump", dump),
+            *command(
+                plan,
+                step,
+                *("--steps", 2, "--dump", dump, "--report", report),
+                backend="auto",
+            ),
         ]
     )
     ended = job.end()
     check.that(
         ended.code == 0 and dump.exists() and not ended.leftovers,
         f"torchrun: exit code {ended.code}\n{ended.errors}",
+    )
+    check.that(
+        "<th>backend</th><td>shm</td>" in report.read_text(),
+        "ranks of one host: auto did not choose shm",
     )
 
 
@@ -164,13 +175,14 @@ with Checks() as check:
         "mesh=dp:2 mode=fully_shard optimizer=adamw",
         folder / "step.plan.json",
     )
-    check_signalled_rank(
-        check, "killed", plan, step, folder, signal.SIGKILL, ["rank 1"]
-    )
-    check_signalled_rank(
-        check, "stopped", plan, step, folder, signal.SIGSTOP, ["rank 1"]
-    )
+    for backend in ("shm", "gloo"):
+        check_signalled_rank(
+            check, "killed", plan, step, folder, signal.SIGKILL, backend
+        )
+        check_signalled_rank(
+            check, "stopped", plan, step, folder, signal.SIGSTOP, backend
+        )
+        check_same_environment_trains(check, plan, step, folder, backend)
     check_disagreement(check, plan, step)
-    check_same_environment_trains(check, plan, step, folder)
     check_torchrun(check, plan, step, folder)
     check_port_in_use(check, plan, step)

@@ -23,21 +23,26 @@ struct LocalRank {
   runtime::Executor *executor;
 };
 
-/// Requires a mesh of one axis. Returns what failed first, by rank.
+using RankGroupEnds = std::vector<std::unique_ptr<runtime::ProcessGroup>>;
+
+/// Requires a mesh of one axis, whose groups are `groups`, by rank. Returns
+/// what failed first, by rank.
 template <typename Function>
-runtime::Status onEachRank(const runtime::Plan &plan, Function function,
-                           runtime::ExecutorOptions options = {}) {
-  auto size = static_cast<int>(plan.header.mesh.size());
-  auto groups = runtime::makeLocalGroups(size, std::chrono::seconds(20));
+runtime::Status onEachRankOf(RankGroupEnds &groups, const runtime::Plan &plan,
+                             Function function,
+                             const runtime::ExecutorOptions &options = {}) {
+  auto size = static_cast<int>(groups.size());
   std::vector<runtime::Status> outcomes(size);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
       runtime::prepareLane(1);
+      runtime::ExecutorOptions own = options;
+      own.peerMemory = groups[rank]->peerMemory();
       auto executor = runtime::Executor::make(
           plan, runtime::MeshPosition(plan.header.mesh, rank),
           [&](const std::vector<std::string> &) { return groups[rank].get(); },
-          options);
+          own);
       outcomes[rank] = executor ? function(LocalRank{rank, executor->get()})
                                 : executor.status();
       if (!outcomes[rank].ok()) {
@@ -54,6 +59,15 @@ runtime::Status onEachRank(const runtime::Plan &plan, Function function,
     }
   }
   return runtime::Status();
+}
+
+/// The same over local groups.
+template <typename Function>
+runtime::Status onEachRank(const runtime::Plan &plan, Function function,
+                           const runtime::ExecutorOptions &options = {}) {
+  RankGroupEnds groups = runtime::makeLocalGroups(
+      static_cast<int>(plan.header.mesh.size()), std::chrono::seconds(20));
+  return onEachRankOf(groups, plan, function, options);
 }
 
 /// The elements of a contiguous f32 tensor.

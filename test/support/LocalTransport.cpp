@@ -1,14 +1,14 @@
-//===- LocalTransport.cpp - Transports of one process for the tests -------===//
+//===- LocalTransport.cpp - Transports without LibTorch for the tests -----===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The local transport, and the packed carrier on top of it: what Gloo's
-// transport does, but under the sanitizers and without LibTorch.
+// The local transport; the packed carrier on top of it, which is what Gloo's
+// transport does, but under the sanitizers; and shared memory.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/LocalProcessGroup.h"
 #include "runtime/PackedCarrier.h"
-#include "test/support/Transports.h"
+#include "test/support/ShmTransport.h"
 
 using namespace sfsdp;
 using namespace sfsdp::runtime;
@@ -65,5 +65,10 @@ test::Groups makePackedGroups(int size, std::chrono::milliseconds timeout) {
 } // namespace
 
 std::vector<test::Transport> sfsdp::test::transports() {
-  return {{"local", makeLocalGroups}, {"packed", makePackedGroups}};
+  return {{"local", makeLocalGroups},
+          {"packed", makePackedGroups},
+          {"shm_staged", makeStagedShmGroups},
+          {"shm_born", makeBornShmGroups},
+          {"shm_mixed", makeMixedShmGroups},
+          {"shm_mapped_once", makeShmGroupsMappedOnce}};
 }

@@ -20,6 +20,7 @@ namespace sfsdp::test {
 using Groups = std::vector<std::unique_ptr<runtime::ProcessGroup>>;
 
 struct Transport {
+  /// What its groups say, then perhaps '_' and a variant.
   std::string name;
   /// All ends of one group, in rank order.
   std::function<Groups(int size, std::chrono::milliseconds timeout)> make;

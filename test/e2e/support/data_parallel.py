@@ -20,7 +20,7 @@ PLACEMENTS = (
 )
 BUCKETS = ("none", "block")
 ORDERS = ("none", "prefetch")
-BACKENDS = ("local", "gloo")
+BACKENDS = ("local", "shm", "gloo")
 
 
 def check_data_parallel(check, ranks, dtype, folder):

@@ -187,7 +187,8 @@ TEST_P(ProcessGroupTest, KnowsItsPlace) {
   for (int rank = 0; rank < size(); ++rank) {
     EXPECT_EQ(groups[rank]->rank(), rank);
     EXPECT_EQ(groups[rank]->size(), size());
-    EXPECT_EQ(groups[rank]->transport(), std::get<Transport>(GetParam()).name);
+    std::string name = std::get<Transport>(GetParam()).name;
+    EXPECT_EQ(groups[rank]->transport(), name.substr(0, name.find('_')));
   }
 }
 
@@ -359,6 +360,33 @@ TEST_P(ProcessGroupTest, F09_AverageDividesOnce) {
         expectSuccess(group, std::move(call));
         EXPECT_EQ(output, std::vector<float>(members, mean));
       }
+    }
+  });
+}
+
+// 1 on rank 0 and half a unit in its last place on the others: added one by one
+// they vanish, added in pairs first they count.
+TEST_P(ProcessGroupTest, AddsBlocksOfRanksFirst) {
+  constexpr float kHalfUnit = 0x1p-24f;
+  auto valueOf = [](int rank) { return rank == 0 ? 1.0f : kHalfUnit; };
+  float expected = valueOf(0) + (size() > 1 ? valueOf(1) : 0);
+  for (int rank = 2; rank < size(); rank += 2) {
+    expected += valueOf(rank) + (rank + 1 < size() ? valueOf(rank + 1) : 0);
+  }
+  Groups groups = makeGroups();
+  onEveryRank(groups, [&](ProcessGroup &group) {
+    for (CollectiveKind kind :
+         {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter}) {
+      bool scatters = kind == CollectiveKind::ReduceScatter;
+      std::vector<float> input(scatters ? size() : 1, valueOf(group.rank()));
+      float output = -1;
+      CollectiveCall call;
+      call.kind = kind;
+      call.grouped = 2;
+      call.members = {{input.data(), &output,
+                       static_cast<int64_t>(input.size()), 1, DType::Float32}};
+      expectSuccess(group, std::move(call));
+      EXPECT_EQ(output, expected) << nameOf(kind);
     }
   });
 }

@@ -88,6 +88,83 @@ TEST(RankMemory, ScopesNestPerThread) {
   EXPECT_EQ(&currentMemory(), &process);
 }
 
+namespace {
+
+/// Room for `blocks` blocks of up to 128 bytes.
+class FewBlocks final : public PeerMemory {
+public:
+  explicit FewBlocks(int blocks) : left(blocks) {}
+
+  void *take(size_t bytes) override {
+    EXPECT_LE(bytes, sizeof(Block));
+    if (left == 0) {
+      return nullptr;
+    }
+    taken += static_cast<int64_t>(bytes);
+    return &memory[--left];
+  }
+  int64_t takenBytes() const override { return taken; }
+  bool holds(const void *data) const {
+    return data >= &memory[0] && data < &memory[4];
+  }
+
+private:
+  struct alignas(64) Block {
+    char bytes[128];
+  };
+  Block memory[4];
+  int left;
+  int64_t taken = 0;
+};
+
+} // namespace
+
+TEST(RankMemory, BlocksForPeersLieInTheirMemoryWhileThereIsSome) {
+  auto peerMemory = std::make_shared<FewBlocks>(2);
+  auto memory = RankMemory::make(DebugFill::None, peerMemory);
+  void *own = memory->allocate(64);
+  void *first = memory->allocate(64, Readers::Peers);
+  void *second = memory->allocate(64, Readers::Peers);
+  void *third = memory->allocate(64, Readers::Peers);
+  EXPECT_FALSE(peerMemory->holds(own));
+  EXPECT_TRUE(peerMemory->holds(first) && peerMemory->holds(second));
+  EXPECT_FALSE(peerMemory->holds(third));
+  EXPECT_EQ(memory->counts().liveBytes, 4 * 64);
+  EXPECT_EQ(memory->counts().heldBytes, 4 * RankMemory::blockBytes(64));
+  // A freed block goes to the next tensor of its kind only.
+  RankMemory::free(first);
+  void *another = memory->allocate(64);
+  EXPECT_FALSE(peerMemory->holds(another));
+  EXPECT_EQ(memory->allocate(64, Readers::Peers), first);
+  EXPECT_EQ(memory->counts().heldBytes, 5 * RankMemory::blockBytes(64));
+  for (void *data : {own, first, second, third, another}) {
+    RankMemory::free(data);
+  }
+  EXPECT_EQ(memory->cachedBytes(), 3 * 64);
+}
+
+TEST(RankMemory, ScopesSayWhoReads) {
+  auto peerMemory = std::make_shared<FewBlocks>(2);
+  auto memory = RankMemory::make(DebugFill::None, peerMemory);
+  std::vector<void *> blocks;
+  MemoryScope outer(*memory);
+  blocks.push_back(allocateHere(64));
+  {
+    MemoryScope inner(*memory, Readers::Peers);
+    blocks.push_back(allocateHere(64));
+    MemoryScope innermost(*memory);
+    blocks.push_back(allocateHere(64));
+  }
+  blocks.push_back(allocateHere(64));
+  EXPECT_EQ(peerMemory->holds(blocks[0]), false);
+  EXPECT_EQ(peerMemory->holds(blocks[1]), true);
+  EXPECT_EQ(peerMemory->holds(blocks[2]), false);
+  EXPECT_EQ(peerMemory->holds(blocks[3]), false);
+  for (void *data : blocks) {
+    RankMemory::free(data);
+  }
+}
+
 TEST(RankMemory, DebugModeFillsWithNan) {
   auto memory = RankMemory::make(DebugFill::Nan);
   auto *data = static_cast<float *>(memory->allocate(8));

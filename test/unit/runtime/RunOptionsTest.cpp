@@ -55,6 +55,18 @@ TEST(RunOptions, AreRead) {
   EXPECT_TRUE(options->unproved);
 }
 
+TEST(RunOptions, EveryBackendHasAName) {
+  using Named = std::pair<const char *, Backend>;
+  for (auto [name, backend] :
+       {Named("auto", Backend::Auto), Named("local", Backend::Local),
+        Named("shm", Backend::Shm), Named("gloo", Backend::Gloo)}) {
+    auto options =
+        parseRunOptions({"a.plan.json", "--init", "zeros", "--backend", name});
+    ASSERT_TRUE(options) << options.message();
+    EXPECT_EQ(options->backend, backend) << name;
+  }
+}
+
 TEST(RunOptions, UnknownOnesAreErrors) {
   EXPECT_EQ(errorOf({"--speed", "high"}),
             "unknown option --speed; simplefsdp-run --help lists all");
@@ -66,7 +78,7 @@ TEST(RunOptions, WhatIsNotBuiltIsRefusedByName) {
   EXPECT_EQ(errorOf({"--resume", "dir"}),
             "--resume is not part of this build yet");
   EXPECT_EQ(errorOf({"--backend", "nccl"}),
-            "--backend: nccl is not part of this build; use gloo");
+            "--backend: nccl is not part of this build; use shm or gloo");
   EXPECT_EQ(errorOf({"--device", "cuda"}),
             "--device: expected cpu, got 'cuda'");
 }
@@ -93,7 +105,7 @@ TEST(RunOptions, ValuesAreChecked) {
   EXPECT_EQ(errorOf({"--init", "uniform"}),
             "--init: expected 'zeros' or 'normal:STD', got 'uniform'");
   EXPECT_EQ(errorOf({"--backend", "tcp"}),
-            "--backend: expected auto, local or gloo, got 'tcp'");
+            "--backend: expected auto, local, shm or gloo, got 'tcp'");
   EXPECT_EQ(errorOf({"--data-dtype", "i8"}),
             "--data-dtype: expected u16 or u32, got 'i8'");
   EXPECT_EQ(errorOf({"--debug-fill", "0"}),
@@ -134,9 +146,11 @@ TEST(RunOptions, PlanAndWeightsAreNeeded) {
             std::string::npos);
   EXPECT_EQ(parseRunOptions({"a.plan.json"}).message(),
             "expected --weights FILE, --init SPEC, or both");
-  EXPECT_EQ(errorOf({"--backend", "gloo", "--check-against", "r.plan.json"}),
-            "--check-against runs all ranks in one process, expected --backend "
-            "local");
+  for (const char *backend : {"shm", "gloo"}) {
+    EXPECT_EQ(errorOf({"--backend", backend, "--check-against", "r.plan.json"}),
+              "--check-against runs all ranks in one process, expected "
+              "--backend local");
+  }
 }
 
 TEST(RunOptions, HelpNamesEveryOptionThatWorks) {
