@@ -87,6 +87,9 @@ def Sfsdp_RoleAttr : Sfsdp_Attr<"Role", "role"> {
     and name, which is updated in place. A tied parameter is one argument with
     `also` names. An `accumulator` holds the sum of the gradients of the
     parameter of that name over the micro-batches so far.
+    Of clipping, results alone: `gradient_norm` is the norm of all gradients
+    before it, `chunk_norms` those of the chunks of one parameter's gradient,
+    and `applied` says whether the updates were carried out.
 
     ```mlir
     #sfsdp.role<parameter "tok_embeddings.weight" also ["output.weight"]>

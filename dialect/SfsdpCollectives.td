@@ -9,7 +9,7 @@
 #ifndef SFSDP_COLLECTIVES_TD
 #define SFSDP_COLLECTIVES_TD
 
-include "dialect/SfsdpOps.td"
+include "dialect/SfsdpOptimizers.td"
 
 def Sfsdp_WaitOp : Sfsdp_Op<"wait", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,

@@ -32,7 +32,10 @@ def Sfsdp_RoleKind : Sfsdp_Enum<"RoleKind", "what a value is to the step", [
   I32EnumAttrCase<"Loss", 6, "loss">,
   I32EnumAttrCase<"Gradient", 7, "gradient">,
   I32EnumAttrCase<"Output", 8, "output">,
-  I32EnumAttrCase<"Accumulator", 9, "accumulator">
+  I32EnumAttrCase<"Accumulator", 9, "accumulator">,
+  I32EnumAttrCase<"GradientNorm", 10, "gradient_norm">,
+  I32EnumAttrCase<"ChunkNorms", 11, "chunk_norms">,
+  I32EnumAttrCase<"Applied", 12, "applied">
 ]>;
 
 def Sfsdp_OperatorEffect

@@ -57,4 +57,28 @@ def Sfsdp_InPlaceOpInterface : OpInterface<"InPlaceOpInterface"> {
   ];
 }
 
+def Sfsdp_UpdateOpInterface : OpInterface<"UpdateOpInterface"> {
+  let cppNamespace = "::mlir::sfsdp";
+  let description = [{
+    The update of one parameter by an optimizer. Its first result is the
+    parameter's new value.
+  }];
+  let methods = [
+    InterfaceMethod<"The old value of the parameter.",
+      "::mlir::Value", "getUpdatedParameter", (ins), [{}], [{
+        return $_op.getParameter();
+      }]>,
+    InterfaceMethod<"The operand that moves the parameter.",
+      "::mlir::OpOperand &", "getGradientOperand", (ins), [{}], [{
+        return $_op.getGradientMutable();
+      }]>,
+    InterfaceMethod<
+      [{The operand that says whether the update is carried out; empty when it
+        always is.}],
+      "::mlir::MutableOperandRange", "getGuardOperand", (ins), [{}], [{
+        return $_op.getGuardMutable();
+      }]>,
+  ];
+}
+
 #endif // SFSDP_INTERFACES_TD

@@ -1,4 +1,4 @@
-//===- SfsdpOps.cpp - Operators, scalars, optimizer updates ---------------===//
+//===- SfsdpOps.cpp - Operators and host scalars --------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Parsing, printing and checking. Each verifier follows the constraint list of
@@ -10,6 +10,7 @@
 
 #include "dialect/Layout.h"
 #include "dialect/Sfsdp.h"
+#include "dialect/UpdateTypes.h"
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
@@ -319,108 +320,6 @@ LogicalResult LocalChunkOp::verify() {
                          << full;
   }
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Optimizer updates
-//===----------------------------------------------------------------------===//
-
-/// Fails unless all tensor operands and results have one type.
-static LogicalResult verifyOneType(Operation *op) {
-  Type expected = op->getResult(0).getType();
-  auto check = [&](Value value) -> LogicalResult {
-    if (isa<RankedTensorType>(value.getType()) && value.getType() != expected) {
-      return op->emitOpError() << "expected all tensors to be " << expected
-                               << ", got " << value.getType();
-    }
-    return success();
-  };
-  for (Value operand : op->getOperands()) {
-    if (failed(check(operand))) {
-      return failure();
-    }
-  }
-  for (Value result : op->getResults()) {
-    if (failed(check(result))) {
-      return failure();
-    }
-  }
-  return success();
-}
-
-/// One type for a list of values.
-template <typename... Types>
-static ParseResult parseOneType(OpAsmParser &parser, Types &...types) {
-  Type type;
-  if (parser.parseType(type)) {
-    return failure();
-  }
-  ((types = type), ...);
-  return success();
-}
-
-template <typename... Types>
-static void printOneType(OpAsmPrinter &printer, Operation *, Type first,
-                         Types...) {
-  printer << first;
-}
-
-/// One type, also for the momentum buffer and its new value if there is one.
-static ParseResult
-parseSgdTypes(OpAsmParser &parser,
-              std::optional<OpAsmParser::UnresolvedOperand> buffer,
-              Type &parameter, Type &gradient, Type &bufferType,
-              Type &newParameter, Type &newBufferType) {
-  if (parseOneType(parser, parameter, gradient, newParameter)) {
-    return failure();
-  }
-  if (buffer) {
-    bufferType = newBufferType = parameter;
-  }
-  return success();
-}
-
-static void printSgdTypes(OpAsmPrinter &printer, Operation *, Value,
-                          Type parameter, Type, Type, Type, Type) {
-  printer << parameter;
-}
-
-LogicalResult AccumulateOp::verify() {
-  return verifyOneType(*this); // accumulate_c1
-}
-
-OpOperand &AccumulateOp::getTiedOperand(unsigned) {
-  return getAccumulatorMutable();
-}
-
-LogicalResult AdamWOp::verify() {
-  return verifyOneType(*this); // adamw_c1
-}
-
-OpOperand &AdamWOp::getTiedOperand(unsigned index) {
-  OpOperand *tied[] = {&getParameterMutable(), &getExpAvgMutable(),
-                       &getExpAvgSqMutable()};
-  return *tied[index];
-}
-
-LogicalResult SgdOp::verify() {
-  // sgd_c2
-  bool needsBuffer = !getMomentum().isZero();
-  if (needsBuffer != static_cast<bool>(getMomentumBuffer()) ||
-      needsBuffer != static_cast<bool>(getNewMomentumBuffer())) {
-    return emitOpError() << "expected a momentum buffer and its new value "
-                            "exactly if momentum is not 0, got momentum "
-                         << getMomentumAttr();
-  }
-  // sgd_c3
-  if (getNesterov() && !needsBuffer) {
-    return emitOpError() << "expected momentum with nesterov, got momentum 0";
-  }
-  return verifyOneType(*this); // sgd_c1
-}
-
-OpOperand &SgdOp::getTiedOperand(unsigned index) {
-  return index == 0 ? getParameterMutable() : getMomentumBufferMutable()[0];
 }
 
 #define GET_OP_CLASSES

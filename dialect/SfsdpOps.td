@@ -1,4 +1,4 @@
-//===- SfsdpOps.td - Operators, scalars, optimizer updates -*- tablegen -*-===//
+//===- SfsdpOps.td - Operators and host scalars ------------*- tablegen -*-===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tested by test/dialect/; the examples of descriptions by
@@ -233,113 +233,6 @@ def Sfsdp_LocalChunkOp : Sfsdp_Op<"local_chunk", [Pure]> {
     `:` type($full) `->` type($chunk)
   }];
   let hasVerifier = 1;
-}
-
-//===----------------------------------------------------------------------===//
-// In-place updates
-//===----------------------------------------------------------------------===//
-
-class Sfsdp_UpdateOp<string mnemonic> : Sfsdp_Op<mnemonic, [
-    Pure, DeclareOpInterfaceMethods<Sfsdp_InPlaceOpInterface>]> {
-  let hasVerifier = 1;
-}
-
-def Sfsdp_AccumulateOp : Sfsdp_UpdateOp<"accumulate"> {
-  let summary = "Add a gradient to the sum over micro-batches";
-  let description = [{
-    Assigns at micro-batch 0 and adds after it, so that nobody has to clear the
-    sum. The result takes the memory of the accumulator.
-
-    **Constraints**
-    - `accumulate_c1`: all tensors have one type
-
-    ```mlir
-    %sum = sfsdp.accumulate %total, %gradient at %n : tensor<8xf32>
-    ```
-  }];
-  let arguments = (ins
-    AnyRankedTensor:$accumulator, AnyRankedTensor:$gradient,
-    Sfsdp_ScalarType:$micro_batch, OptionalAttr<Sfsdp_ScopeAttr>:$scope);
-  let results = (outs AnyRankedTensor:$sum);
-  let assemblyFormat = [{
-    $accumulator `,` $gradient `at` $micro_batch attr-dict (`scope` $scope^)?
-    `:` custom<OneType>(type($accumulator), type($gradient), type($sum))
-  }];
-}
-
-def Sfsdp_AdamWOp : Sfsdp_UpdateOp<"adamw"> {
-  let summary = "Update a parameter by AdamW";
-  let description = [{
-    The arithmetic of torch.optim.AdamW with foreach=False and fused=False,
-    operation by operation, on the local shard. What depends on the step comes
-    as host scalars: `decay` = 1 - lr · weight_decay, `step_size` = -(lr / (1 -
-    beta1 ** step)), `correction` = (1 - beta2 ** step) ** 0.5. The results take
-    the memory of parameter, exp_avg and exp_avg_sq.
-
-    **Constraints**
-    - `adamw_c1`: all tensors have one type
-
-    ```mlir
-    %p1, %m1, %v1 = sfsdp.adamw %p, %g, %m, %v
-        decay %d step_size %s correction %c betas 0.9, 0.999 eps 1.0e-8
-        : tensor<8xf32>
-    ```
-  }];
-  let arguments = (ins
-    AnyRankedTensor:$parameter, AnyRankedTensor:$gradient,
-    AnyRankedTensor:$exp_avg, AnyRankedTensor:$exp_avg_sq,
-    Sfsdp_ScalarType:$decay, Sfsdp_ScalarType:$step_size,
-    Sfsdp_ScalarType:$correction,
-    F64Attr:$beta1, F64Attr:$beta2, F64Attr:$eps,
-    OptionalAttr<Sfsdp_ScopeAttr>:$scope);
-  let results = (outs
-    AnyRankedTensor:$new_parameter, AnyRankedTensor:$new_exp_avg,
-    AnyRankedTensor:$new_exp_avg_sq);
-  let assemblyFormat = [{
-    $parameter `,` $gradient `,` $exp_avg `,` $exp_avg_sq
-    `decay` $decay `step_size` $step_size `correction` $correction
-    `betas` $beta1 `,` $beta2 `eps` $eps attr-dict (`scope` $scope^)? `:`
-    custom<OneType>(type($parameter), type($gradient), type($exp_avg),
-        type($exp_avg_sq), type($new_parameter), type($new_exp_avg),
-        type($new_exp_avg_sq))
-  }];
-}
-
-def Sfsdp_SgdOp : Sfsdp_UpdateOp<"sgd"> {
-  let summary = "Update a parameter by SGD";
-  let description = [{
-    The arithmetic of torch.optim.SGD with foreach=False and fused=False. With
-    momentum the first step assigns the buffer, later ones update it. `step_size`
-    = -lr. The results take the memory of parameter and momentum buffer.
-
-    **Constraints**
-    - `sgd_c1`: all tensors have one type
-    - `sgd_c2`: a momentum buffer is there exactly if `momentum` is not 0, and
-      so is its new value
-    - `sgd_c3`: `nesterov` needs momentum
-
-    ```mlir
-    %p1 = sfsdp.sgd %p, %g step_size %s step %n weight_decay 0.0 momentum 0.0
-        : tensor<8xf32>
-    ```
-  }];
-  let arguments = (ins
-    AnyRankedTensor:$parameter, AnyRankedTensor:$gradient,
-    Optional<AnyRankedTensor>:$momentum_buffer,
-    Sfsdp_ScalarType:$step_size, Sfsdp_ScalarType:$step,
-    F64Attr:$weight_decay, F64Attr:$momentum, UnitAttr:$nesterov,
-    OptionalAttr<Sfsdp_ScopeAttr>:$scope);
-  let results = (outs
-    AnyRankedTensor:$new_parameter,
-    Optional<AnyRankedTensor>:$new_momentum_buffer);
-  let assemblyFormat = [{
-    $parameter `,` $gradient (`buffer` $momentum_buffer^)?
-    `step_size` $step_size `step` $step `weight_decay` $weight_decay
-    `momentum` $momentum (`nesterov` $nesterov^)? attr-dict (`scope` $scope^)?
-    `:` custom<SgdTypes>(ref($momentum_buffer), type($parameter),
-        type($gradient), type($momentum_buffer), type($new_parameter),
-        type($new_momentum_buffer))
-  }];
 }
 
 #endif // SFSDP_OPS_TD

@@ -50,7 +50,7 @@ findTrained(func::FuncOp function) {
              << ": expected a tensor of floats to update, got "
              << argument.getType();
     }
-    trained.push_back({argument, role.getName(), gradient->second});
+    trained.push_back({argument, role, gradient->second});
   }
   return trained;
 }
@@ -96,9 +96,9 @@ static void copySharedResults(func::FuncOp function,
     builder.setInsertionPointAfterValue(result.get());
     ScopeAttr scope =
         scopeForParameter(function.getContext(), Phase::Forward,
-                          parameter->name, kAppendOptimizerPassName);
+                          parameter->name(), kAppendOptimizerPassName);
     result.set(cloneOf(builder, result.get().getLoc(), result.get(), scope));
-    copies.emplace_back(result.getOperandNumber(), parameter->name);
+    copies.emplace_back(result.getOperandNumber(), parameter->name());
   }
   remarkOnCopies(function, copies);
 }
@@ -182,6 +182,10 @@ struct AppendOptimizer final
     }
     FailureOr<SmallVector<TrainedParameter>> trained = findTrained(function);
     if (failed(checkUntrained(function)) || failed(trained)) {
+      return signalPassFailure();
+    }
+    GroupOptions groups{noDecay, lrScale};
+    if (failed(chooseGroups(getOperation(), *rule, groups, *trained))) {
       return signalPassFailure();
     }
     if (trained->empty()) {

@@ -394,6 +394,27 @@ static int64_t bytesOf(ValueRange values) {
   return bytes;
 }
 
+/// What the runtime's own kernels hold beside operands and results.
+static int64_t workspaceOf(Operation *op) {
+  return TypeSwitch<Operation *, int64_t>(op)
+      // The denominator of AdamW, or a gradient with weight decay.
+      .Case<AdamWOp, SgdOp>(
+          [](auto update) { return bytesOf(update->getResult(0)); })
+      // Both of them.
+      .Case([](AdamOp adam) {
+        return (adam.getWeightDecay().isZero() ? 1 : 2) *
+               bytesOf(adam.getNewParameter());
+      })
+      // Rows of another layout are copied before they are cut.
+      .Case([](ChunkNormsOp norms) {
+        auto type = cast<RankedTensorType>(norms.getGradient().getType());
+        auto chunks = cast<RankedTensorType>(norms.getNorms().getType());
+        bool isCopied = chunks.getDimSize(0) > 1 && !isContiguous(type);
+        return isCopied ? bytesOf(norms.getGradient()) : 0;
+      })
+      .Default([](Operation *) { return 0; });
+}
+
 runtime::CostFacts mlir::sfsdp::costOf(Operation *op,
                                        rules::SchemaTable &table) {
   if (const rules::Rule *rule = ruleOf(op)) {
@@ -409,9 +430,6 @@ runtime::CostFacts mlir::sfsdp::costOf(Operation *op,
                                                 : runtime::CostClass::Other;
   facts.bytesRead = bytesOf(op->getOperands());
   facts.bytesWritten = bytesOf(op->getResults());
-  // The denominator of AdamW, or a gradient with weight decay.
-  if (isa<AdamWOp, SgdOp>(op)) {
-    facts.workspaceBytes = bytesOf(op->getResult(0));
-  }
+  facts.workspaceBytes = workspaceOf(op);
   return facts;
 }

@@ -10,76 +10,15 @@
 #include "passes/Operators.h"
 #include "passes/TrainStep.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace mlir::sfsdp;
 
 //===----------------------------------------------------------------------===//
-// Rules
-//===----------------------------------------------------------------------===//
-
-/// Warns of options that change nothing under the chosen optimizer.
-static void warnOfUnused(ModuleOp module, const UpdateRule &rule) {
-  auto warn = [&](bool isGiven, StringRef option, StringRef owner) {
-    if (isGiven) {
-      module.emitWarning() << "option " << option << ": only " << owner
-                           << " has it, so it changes nothing";
-    }
-  };
-  if (rule.optimizer != Optimizer::Sgd) {
-    warn(rule.momentum != 0, "momentum", "sgd");
-    warn(rule.nesterov, "nesterov", "sgd");
-  }
-  if (rule.optimizer != Optimizer::AdamW) {
-    warn(rule.hasOwnBetas, "betas", "adamw");
-    warn(rule.eps != UpdateRule().eps, "eps", "adamw");
-  }
-}
-
-FailureOr<UpdateRule> mlir::sfsdp::checkRule(ModuleOp module,
-                                             const UpdateRule &rule) {
-  auto refuse = [&](StringRef option, StringRef expected, double got) {
-    return module.emitError() << "option " << option << ": expected "
-                              << expected << ", got " << got;
-  };
-  if (rule.optimizer == Optimizer::Adam) {
-    return module.emitError() << "option optimizer: adam is not built yet, "
-                                 "expected none, sgd or adamw";
-  }
-  auto isRate = [](double number) {
-    return number >= 0 && std::isfinite(number);
-  };
-  if (!isRate(rule.weightDecay)) {
-    return refuse("weight-decay", "a finite number that is not negative",
-                  rule.weightDecay);
-  }
-  for (double beta : {rule.beta1, rule.beta2}) {
-    bool isDecay = beta >= 0 && beta < 1; // false for NaN
-    if (!isDecay) {
-      return refuse("betas", "numbers from 0 to below 1", beta);
-    }
-  }
-  if (!isRate(rule.eps)) {
-    return refuse("eps", "a finite number that is not negative", rule.eps);
-  }
-  if (!isRate(rule.momentum)) {
-    return refuse("momentum", "a finite number that is not negative",
-                  rule.momentum);
-  }
-  if (rule.optimizer == Optimizer::Sgd && rule.nesterov && rule.momentum == 0) {
-    return refuse("nesterov", "momentum with it", rule.momentum);
-  }
-  warnOfUnused(module, rule);
-  return rule;
-}
-
-//===----------------------------------------------------------------------===//
-// Arguments and scalars
+// Arguments
 //===----------------------------------------------------------------------===//
 
 static SmallVector<StringRef> slotsOf(const UpdateRule &rule) {
-  if (rule.optimizer == Optimizer::AdamW) {
+  if (rule.hasMoments()) {
     return {"exp_avg", "exp_avg_sq"};
   }
   if (rule.momentum != 0) {
@@ -106,7 +45,11 @@ UpdateWriter::UpdateWriter(func::FuncOp function, const UpdateRule &rule,
                            ArrayRef<TrainedParameter> trained)
     : function(function), rule(rule), slots(slotsOf(rule)) {
   appendArguments(trained);
-  computeScalars();
+  scalars.emplace(function, rule, lr, step);
+  // All at once, so that they stand before every update.
+  for (const TrainedParameter &parameter : trained) {
+    (void)scalars->scalarsFor(parameter);
+  }
 }
 
 void UpdateWriter::appendArguments(ArrayRef<TrainedParameter> trained) {
@@ -122,7 +65,8 @@ void UpdateWriter::appendArguments(ArrayRef<TrainedParameter> trained) {
   };
   for (const TrainedParameter &parameter : trained) {
     for (StringRef slot : slots) {
-      auto role = RoleAttr::get(context, RoleKind::State, parameter.name, slot);
+      auto role =
+          RoleAttr::get(context, RoleKind::State, parameter.name(), slot);
       append(parameter.argument.getType(),
              attributesLike(function, parameter.argument, role),
              parameter.argument.getLoc());
@@ -147,84 +91,54 @@ void UpdateWriter::appendArguments(ArrayRef<TrainedParameter> trained) {
   step = added[1];
 }
 
-// The comments are the expressions of torch/optim/adam.py and sgd.py.
-void UpdateWriter::computeScalars() {
-  OpBuilder builder(function.getContext());
-  builder.setInsertionPointToStart(&function.getBody().front());
-  Location loc = function.getLoc();
-  auto constant = [&](double value) -> Value {
-    return ScalarConstantOp::create(builder, loc, APFloat(value));
-  };
-  auto compute = [&](ScalarFunction function, ValueRange operands) -> Value {
-    return ScalarComputeOp::create(builder, loc, function, operands);
-  };
-  if (rule.optimizer == Optimizer::Sgd) {
-    scalars = {compute(ScalarFunction::Neg, lr)}; // alpha=-lr
-    lastScalar = scalars.back().getDefiningOp();
-    return;
-  }
-  Value one = constant(1);
-  // 1 - lr * weight_decay
-  Value product =
-      compute(ScalarFunction::Mul, {lr, constant(rule.weightDecay)});
-  Value decay = compute(ScalarFunction::Sub, {one, product});
-  // bias_correction1 = 1 - beta1**step
-  Value power1 = compute(ScalarFunction::Pow, {constant(rule.beta1), step});
-  Value correction1 = compute(ScalarFunction::Sub, {one, power1});
-  // value=-step_size with step_size = lr / bias_correction1
-  Value quotient = compute(ScalarFunction::Div, {lr, correction1});
-  Value stepSize = compute(ScalarFunction::Neg, quotient);
-  // bias_correction2_sqrt = (1 - beta2**step) ** 0.5
-  Value power2 = compute(ScalarFunction::Pow, {constant(rule.beta2), step});
-  Value correction2 = compute(ScalarFunction::Sub, {one, power2});
-  Value root = compute(ScalarFunction::Pow, {correction2, constant(0.5)});
-  scalars = {decay, stepSize, root};
-  lastScalar = root.getDefiningOp();
-}
-
 //===----------------------------------------------------------------------===//
 // Updates
 //===----------------------------------------------------------------------===//
 
-Operation *UpdateWriter::updateByAdamW(OpBuilder &builder, Location loc,
-                                       Value parameter, Value gradient,
-                                       ValueRange states, ScopeAttr scope) {
-  Type type = parameter.getType();
-  return AdamWOp::create(builder, loc, TypeRange{type, type, type}, parameter,
-                         gradient, states[0], states[1], scalars[0], scalars[1],
-                         scalars[2], APFloat(rule.beta1), APFloat(rule.beta2),
-                         APFloat(rule.eps), scope);
-}
-
-Operation *UpdateWriter::updateBySgd(OpBuilder &builder, Location loc,
-                                     Value parameter, Value gradient,
-                                     ValueRange states, ScopeAttr scope) {
-  Type type = parameter.getType();
-  Value buffer = states.empty() ? Value() : states[0];
-  return SgdOp::create(builder, loc, type, buffer ? type : Type(), parameter,
-                       gradient, buffer, scalars[0], step,
-                       APFloat(rule.weightDecay), APFloat(rule.momentum),
-                       rule.nesterov, scope);
+Operation *UpdateWriter::createUpdate(OpBuilder &builder,
+                                      const TrainedParameter &parameter,
+                                      Value gradient, ScopeAttr scope) {
+  const StepScalars &numbers = scalars->scalarsFor(parameter);
+  ArrayRef<Value> own = states[parameter.argument.getArgNumber()];
+  Value old = parameter.argument;
+  Location loc = old.getLoc();
+  Type type = old.getType();
+  Value guard; // sfsdp-clip-gradients adds it
+  APFloat weightDecay(parameter.decays ? rule.weightDecay : 0.0);
+  APFloat beta1(rule.beta1), beta2(rule.beta2), eps(rule.eps);
+  if (rule.optimizer == Optimizer::AdamW) {
+    return AdamWOp::create(builder, loc, TypeRange{type, type, type}, old,
+                           gradient, own[0], own[1], numbers.decay,
+                           numbers.stepSize, numbers.correction, guard, beta1,
+                           beta2, eps, scope);
+  }
+  if (rule.optimizer == Optimizer::Adam) {
+    return AdamOp::create(builder, loc, TypeRange{type, type, type}, old,
+                          gradient, own[0], own[1], numbers.stepSize,
+                          numbers.correction, guard, weightDecay, beta1, beta2,
+                          eps, scope);
+  }
+  Value buffer = own.empty() ? Value() : own[0];
+  return SgdOp::create(builder, loc, type, buffer ? type : Type(), old,
+                       gradient, buffer, numbers.stepSize, step, guard,
+                       weightDecay, APFloat(rule.momentum), rule.nesterov,
+                       scope);
 }
 
 void UpdateWriter::update(const TrainedParameter &parameter, Value gradient,
                           Operation *anchor) {
   MLIRContext *context = function.getContext();
   OpBuilder builder(context);
-  anchor = anchor ? anchor : lastScalar;
+  anchor = anchor ? anchor : scalars->lastScalar();
   Operation *previous = lastAfter.lookup(anchor);
   builder.setInsertionPointAfter(previous ? previous : anchor);
-  ScopeAttr scope = scopeForParameter(context, Phase::Optimizer, parameter.name,
-                                      kAppendOptimizerPassName);
+  ScopeAttr scope = scopeForParameter(
+      context, Phase::Optimizer, parameter.name(), kAppendOptimizerPassName);
   Location loc = parameter.argument.getLoc();
   auto type = cast<RankedTensorType>(parameter.argument.getType());
   Value alike = castTo(builder, loc, gradient, type.getElementType(), scope);
   alike = copyTo(builder, loc, alike, type, scope);
-  ArrayRef<Value> own = states[parameter.argument.getArgNumber()];
-  Operation *op =
-      rule.optimizer == Optimizer::AdamW
-          ? updateByAdamW(builder, loc, parameter.argument, alike, own, scope)
-          : updateBySgd(builder, loc, parameter.argument, alike, own, scope);
+  Operation *op = createUpdate(builder, parameter, alike, scope);
   lastAfter[anchor] = op;
 
   auto record = [&](Value value, RoleAttr role) {
@@ -232,10 +146,10 @@ void UpdateWriter::update(const TrainedParameter &parameter, Value gradient,
         {value, attributesLike(function, parameter.argument, role)});
   };
   record(op->getResult(0),
-         RoleAttr::get(context, RoleKind::Parameter, parameter.name));
+         RoleAttr::get(context, RoleKind::Parameter, parameter.name()));
   for (auto [index, slot] : llvm::enumerate(slots)) {
     record(op->getResult(index + 1),
-           RoleAttr::get(context, RoleKind::State, parameter.name, slot));
+           RoleAttr::get(context, RoleKind::State, parameter.name(), slot));
   }
 }
 

@@ -152,8 +152,9 @@ def ShardPass : Pass<"sfsdp-shard", "::mlir::ModuleOp"> {
 def AppendOptimizerPass : Pass<"sfsdp-append-optimizer", "::mlir::ModuleOp"> {
   let summary = "Update parameters in the training step";
   let description = [{
-    Each parameter with a gradient is updated in place by `sfsdp.adamw` or
-    `sfsdp.sgd`, with the arithmetic and defaults of torch.optim: after its
+    Each parameter with a gradient is updated in place by `sfsdp.adamw`,
+    `sfsdp.adam` or `sfsdp.sgd`, with the arithmetic and defaults of
+    torch.optim: after its
     gradient is there, and after the last read of the parameter or of a view of
     it. Results that share memory with an updated parameter become copies, with
     a remark.
@@ -163,6 +164,11 @@ def AppendOptimizerPass : Pass<"sfsdp-append-optimizer", "::mlir::ModuleOp"> {
     Learning rate and step become the hyper-parameters `lr` and `step`, 64-bit
     scalars on the host; steps count from 1. What depends on them is computed
     once, in the order of PyTorch's Python code.
+
+    `no-decay` and `lr-scale` do what parameter groups do in PyTorch: the
+    weight decay of the parameters that they name is 0, their learning rate is
+    the factor times lr. Of several patterns for one parameter the first
+    counts.
 
     `optimizer=none` keeps the gradients as results and changes nothing.
 
@@ -184,25 +190,67 @@ def AppendOptimizerPass : Pass<"sfsdp-append-optimizer", "::mlir::ModuleOp"> {
       "Update rule", [{::llvm::cl::values(
         clEnumValN(::mlir::sfsdp::Optimizer::None, "none", "no update"),
         clEnumValN(::mlir::sfsdp::Optimizer::Sgd, "sgd", "torch.optim.SGD"),
-        clEnumValN(::mlir::sfsdp::Optimizer::Adam, "adam", "not built yet"),
+        clEnumValN(::mlir::sfsdp::Optimizer::Adam, "adam", "torch.optim.Adam"),
         clEnumValN(::mlir::sfsdp::Optimizer::AdamW, "adamw",
                    "torch.optim.AdamW"))}]>,
     ListOption<"weightDecay", "weight-decay", "double",
-      "One number. Default: PyTorch's, 0.01 for adamw, 0 for sgd">,
+      "One number. Default: PyTorch's, 0.01 for adamw, 0 for adam and sgd">,
     ListOption<"betas", "betas", "double",
-      "adamw: decay of first and second moment. Default: 0.9,0.999">,
+      "adam, adamw: decay of first and second moment. Default: 0.9,0.999">,
     Option<"eps", "eps", "double", /*default=*/"1e-8",
-      "adamw: added to the root of the second moment">,
+      "adam, adamw: added to the root of the second moment">,
     Option<"momentum", "momentum", "double", /*default=*/"0",
       "sgd: factor of the momentum buffer; 0: no buffer">,
     Option<"nesterov", "nesterov", "bool", /*default=*/"false",
       "sgd: Nesterov's momentum">,
+    ListOption<"noDecay", "no-decay", "std::string",
+      "Patterns (* ? [...]) of names of parameters without weight decay">,
+    ListOption<"lrScale", "lr-scale", "std::string",
+      "Pattern and factor of the learning rate: *.bias:0.5">,
     Option<"results", "results", "::mlir::sfsdp::StepResults",
       /*default=*/"::mlir::sfsdp::StepResults::None",
       "What to return besides loss, outputs and new values", [{::llvm::cl::values(
         clEnumValN(::mlir::sfsdp::StepResults::None, "none", "nothing"),
         clEnumValN(::mlir::sfsdp::StepResults::Gradients, "gradients",
                    "reduced gradients"))}]>,
+  ];
+  let dependentDialects = ["::mlir::sfsdp::SfsdpDialect"];
+}
+
+def ClipGradientsPass : Pass<"sfsdp-clip-gradients", "::mlir::ModuleOp"> {
+  let summary = "Clip gradients by their norm before they update parameters";
+  let description = [{
+    `clip-norm=X`: every update reads its gradient times min(1, X / (norm +
+    1e-6)), where norm is that of all gradients that update a parameter, as
+    torch.nn.utils.clip_grad_norm_ forms it. `skip-nonfinite`: the updates have
+    a guard that is false where the norm is infinite or NaN.
+
+    The norm of a parameter comes from the norms of its chunks, one for each
+    rank of the axes that shard parameters, or of the data axes if none is
+    sharded. A rank has the norms of its own chunks only, over their true rows;
+    one all-gather, with a member per sharded parameter, brings those of the
+    others. Of a parameter that every rank holds whole each rank forms them all.
+
+    Norms stand right after their gradients, the all-gather after all of them,
+    and the updates move behind it. Norm, chunk norms and guard become results.
+    Gradient results stay what they are, before clipping.
+
+    **Requires** updates without guard; parameters that are whole or split along
+    dimension 0, all over the same axes.
+
+    **Ensures** the same factor on all ranks and with every placement.
+
+    **Example** test/passes/clip-gradients-doc.mlir
+
+    **Cost** linear in operations.
+
+    **Source** torch/nn/utils/clip_grad.py with foreach=False.
+  }];
+  let options = [
+    ListOption<"clipNorm", "clip-norm", "double",
+      "Largest norm of all gradients together, one number. Default: no limit">,
+    Option<"skipNonfinite", "skip-nonfinite", "bool", /*default=*/"false",
+      "Leave parameters and state alone where the norm is not finite">,
   ];
   let dependentDialects = ["::mlir::sfsdp::SfsdpDialect"];
 }
@@ -259,8 +307,8 @@ def ReorderPass : Pass<"sfsdp-reorder", "::mlir::ModuleOp"> {
     `prefetch`: a gather starts before the first use of the gather needed before
     it, and takes along the casts that it reads. The reduction of a gradient is
     awaited when the next one has started, the last one at the end; updates move
-    down with it. Other reductions are awaited before their first use, whatever
-    their kind.
+    down with it. Collectives without names stay in their place and are awaited
+    before their first use, whatever their kind.
 
     Nothing crosses an operation with unknown effects. The order of starts in
     the text is the order in which all ranks issue them.

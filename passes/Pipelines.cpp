@@ -60,10 +60,10 @@ constexpr OptionRow kOptions[] = {
     {"eps", "sfsdp-append-optimizer", "eps", ""},
     {"momentum", "sfsdp-append-optimizer", "momentum", ""},
     {"nesterov", "sfsdp-append-optimizer", "nesterov", ""},
-    {"no-decay", kNotBuilt, "", ""},
-    {"lr-scale", kNotBuilt, "", ""},
-    {"clip-norm", kNotBuilt, "", ""},
-    {"skip-nonfinite", kNotBuilt, "", "false"},
+    {"no-decay", "sfsdp-append-optimizer", "no-decay", ""},
+    {"lr-scale", "sfsdp-append-optimizer", "lr-scale", ""},
+    {"clip-norm", "sfsdp-clip-gradients", "clip-norm", ""},
+    {"skip-nonfinite", "sfsdp-clip-gradients", "skip-nonfinite", "false"},
     {"results", "sfsdp-append-optimizer", "results", ""},
     {"tp-overlap", kNotBuilt, "", ""},
     {"bucket", "sfsdp-bucket", "policy", "block"},
@@ -88,6 +88,7 @@ constexpr std::pair<StringRef, StringRef> kChoices[] = {
     {"sync", "auto, each, last, shard-each-replica-last"},
     {"optimizer", "sgd, adam, adamw, none"},
     {"nesterov", "true, false"},
+    {"skip-nonfinite", "true, false"},
     {"results", "none, gradients"},
     {"reorder", "none, prefetch"},
 };
@@ -117,6 +118,7 @@ constexpr NumberRow kNumbers[] = {
     {"betas", "two numbers, as in 0.9,0.999", isNumber, /*isList=*/true},
     {"eps", "a number", isNumber, /*isList=*/false},
     {"momentum", "a number", isNumber, /*isList=*/false},
+    {"clip-norm", "a number", isNumber, /*isList=*/false},
 };
 
 constexpr size_t kOptionCount = std::size(kOptions);
@@ -124,8 +126,9 @@ constexpr size_t kOptionCount = std::size(kOptions);
 /// Every pass of the pipeline in its order. Canonicalize runs first, so that no
 /// pass works on dead code; verify runs last, on what the plan is made from.
 constexpr StringLiteral kPasses[] = {
-    "sfsdp-canonicalize", "sfsdp-shard",   "sfsdp-append-optimizer",
-    "sfsdp-bucket",       "sfsdp-reorder", "sfsdp-verify",
+    "sfsdp-canonicalize",   "sfsdp-shard",  "sfsdp-append-optimizer",
+    "sfsdp-clip-gradients", "sfsdp-bucket", "sfsdp-reorder",
+    "sfsdp-verify",
 };
 
 /// The value of each row of kOptions; empty where it has none.

@@ -78,6 +78,12 @@ static plan::Role roleOf(RoleKind kind) {
     return plan::Role::Loss;
   case RoleKind::Gradient:
     return plan::Role::Gradient;
+  case RoleKind::GradientNorm:
+    return plan::Role::GradientNorm;
+  case RoleKind::ChunkNorms:
+    return plan::Role::ChunkNorms;
+  case RoleKind::Applied:
+    return plan::Role::Applied;
   case RoleKind::Output:
   case RoleKind::HyperParameter:
     return plan::Role::Output;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The class behind buildPlanTables. PlanSignature.cpp fills arguments, results
-// and memory; PlanTables.cpp fills instructions and scalars.
+// and memory; PlanTables.cpp fills instructions and scalars, PlanUpdates.cpp
+// those of the optimizer.
 //
 // Tested by test/passes/emit-plan.mlir.
 //
@@ -64,7 +65,13 @@ private:
   LogicalResult addOperation(Operation &op);
   LogicalResult addAten(AtenOp op);
   LogicalResult addAttention(Operation *op, StringRef name);
-  LogicalResult addUpdate(Operation *op);
+  std::pair<std::string, std::vector<plan::KernelArgument>>
+  updateCall(Operation *op) const;
+  LogicalResult addUpdate(UpdateOpInterface op);
+  LogicalResult addAccumulate(AccumulateOp op);
+  /// Adds the call of an operation whose results take the memory of operands.
+  LogicalResult addInPlace(Operation *op, plan::KernelCall call);
+  LogicalResult addNorm(Operation *op);
   LogicalResult addLocalChunk(LocalChunkOp op);
   LogicalResult addScalar(Operation *op);
   LogicalResult addCollective(CollectiveOpInterface op);

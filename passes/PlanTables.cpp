@@ -113,44 +113,6 @@ LogicalResult TableBuilder::addAttention(Operation *op, StringRef name) {
   return success();
 }
 
-LogicalResult TableBuilder::addUpdate(Operation *op) {
-  plan::KernelCall call;
-  if (auto accumulate = dyn_cast<AccumulateOp>(op)) {
-    call.name = "sfsdp::accumulate";
-    call.arguments = {operand(accumulate.getAccumulator()),
-                      operand(accumulate.getGradient()),
-                      operand(accumulate.getMicroBatch())};
-  } else if (auto adamw = dyn_cast<AdamWOp>(op)) {
-    call.name = "sfsdp::adamw";
-    call.arguments = {
-        operand(adamw.getParameter()),      operand(adamw.getGradient()),
-        operand(adamw.getExpAvg()),         operand(adamw.getExpAvgSq()),
-        operand(adamw.getDecay()),          adamw.getBeta1().convertToDouble(),
-        adamw.getBeta2().convertToDouble(), operand(adamw.getStepSize()),
-        operand(adamw.getCorrection()),     adamw.getEps().convertToDouble()};
-  } else {
-    auto sgd = cast<SgdOp>(op);
-    call.name = "sfsdp::sgd";
-    call.arguments = {operand(sgd.getParameter()),
-                      operand(sgd.getGradient()),
-                      operand(sgd.getMomentumBuffer()),
-                      sgd.getWeightDecay().convertToDouble(),
-                      sgd.getMomentum().convertToDouble(),
-                      /*dampening=*/0.0,
-                      sgd.getNesterov(),
-                      operand(sgd.getStepSize()),
-                      operand(sgd.getStep())};
-  }
-  auto tied = cast<InPlaceOpInterface>(op);
-  for (OpResult result : op->getResults()) {
-    OpOperand &target = tied.getTiedOperand(result.getResultNumber());
-    call.results.emplace_back(addView(result, target.get(), /*offset=*/0));
-  }
-  call.cost = costOf(op, schemas);
-  append(std::move(call), scopeOf(op));
-  return success();
-}
-
 LogicalResult TableBuilder::addLocalChunk(LocalChunkOp op) {
   plan::KernelCall call;
   call.name = "sfsdp::local_chunk";
@@ -243,7 +205,10 @@ LogicalResult TableBuilder::addOperation(Operation &op) {
       .Case([&](AttentionBackwardOp) {
         return addAttention(&op, "sfsdp::attention_backward");
       })
-      .Case<AccumulateOp, AdamWOp, SgdOp>([&](auto) { return addUpdate(&op); })
+      .Case([&](AccumulateOp accumulate) { return addAccumulate(accumulate); })
+      .Case([&](UpdateOpInterface update) { return addUpdate(update); })
+      .Case<ChunkNormsOp, TotalNormOp, ClipCoefficientOp, IsFiniteOp>(
+          [&](auto) { return addNorm(&op); })
       .Case([&](LocalChunkOp chunk) { return addLocalChunk(chunk); })
       .Case<ScalarConstantOp, ScalarComputeOp, MeshCoordinateOp, ValidRowsOp>(
           [&](auto) { return addScalar(&op); })

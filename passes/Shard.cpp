@@ -11,10 +11,10 @@
 #include "passes/Sharding.h"
 
 #include "dialect/Layout.h"
+#include "passes/NamePatterns.h"
 #include "passes/Names.h"
 #include "passes/TrainStep.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/GlobPattern.h"
 
 namespace mlir::sfsdp {
 #define GEN_PASS_DEF_SHARDPASS
@@ -23,54 +23,6 @@ namespace mlir::sfsdp {
 
 using namespace mlir;
 using namespace mlir::sfsdp;
-
-namespace {
-
-/// Patterns of names of parameters, and which of them matched.
-class NamePatterns {
-public:
-  LogicalResult parse(ModuleOp module, ArrayRef<std::string> texts) {
-    for (const std::string &text : texts) {
-      auto pattern = llvm::GlobPattern::create(text);
-      if (!pattern) {
-        return module.emitError() << "option keep-replicated: "
-                                  << llvm::toString(pattern.takeError())
-                                  << ", got '" << text << "'";
-      }
-      patterns.push_back({text, std::move(*pattern)});
-    }
-    return success();
-  }
-
-  bool match(StringRef name) {
-    bool matched = false;
-    for (Entry &entry : patterns) {
-      if (entry.pattern.match(name)) {
-        matched = entry.used = true;
-      }
-    }
-    return matched;
-  }
-
-  void warnOfUnused(ModuleOp module) const {
-    for (const Entry &entry : patterns) {
-      if (!entry.used) {
-        module.emitWarning() << "option keep-replicated: '" << entry.text
-                             << "' names no parameter";
-      }
-    }
-  }
-
-private:
-  struct Entry {
-    std::string text;
-    llvm::GlobPattern pattern;
-    bool used = false;
-  };
-  SmallVector<Entry> patterns;
-};
-
-} // namespace
 
 /// The float type of that name; null for text that is none.
 static Type parseReduceType(MLIRContext *context, StringRef text) {
@@ -153,15 +105,6 @@ static LogicalResult matchGradients(Sharding &sharding) {
   return success();
 }
 
-/// Whether any of the names of the parameter matches.
-static bool isKept(NamePatterns &patterns, RoleAttr role) {
-  bool kept = patterns.match(role.getName());
-  for (StringAttr alias : role.getAliases()) {
-    kept |= patterns.match(alias);
-  }
-  return kept;
-}
-
 /// Says which parameters stay whole against the mode, and why.
 static void remarkOnWhole(const Sharding &sharding, NamePatterns &patterns) {
   SmallVector<const ShardedParameter *> kept, scalars;
@@ -169,7 +112,7 @@ static void remarkOnWhole(const Sharding &sharding, NamePatterns &patterns) {
   for (const ShardedParameter &parameter : sharding.parameters) {
     if (parameter.holding == Holding::Replicated) {
       unsigned index = parameter.argument.getArgNumber();
-      bool named = isKept(patterns, argumentRole(function, index));
+      bool named = patterns.match(argumentRole(function, index)).has_value();
       (named ? kept : scalars).push_back(&parameter);
     }
   }
@@ -197,8 +140,8 @@ static LogicalResult chooseParameters(Sharding &sharding, ShardMode mode,
              << "parameter '" << parameter.name << "': expected a tensor, got "
              << argument.getType();
     }
-    parameter.holding =
-        chooseHolding(sharding, mode, parameter, isKept(keepReplicated, role));
+    bool isKept = keepReplicated.match(role).has_value();
+    parameter.holding = chooseHolding(sharding, mode, parameter, isKept);
     parameter.local = parameter.captured;
     if (parameter.holding == Holding::Sharded) {
       if (!isDense(parameter.captured)) {
@@ -325,7 +268,7 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
 
   void runOnOperation() override {
     Sharding sharding;
-    NamePatterns patterns;
+    NamePatterns patterns("keep-replicated");
     if (failed(readOptions(sharding, patterns)) ||
         failed(chooseParameters(sharding, mode, patterns))) {
       return signalPassFailure();
@@ -383,7 +326,7 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
 
   void warnOfUnused(const NamePatterns &patterns) {
     ModuleOp module = getOperation();
-    patterns.warnOfUnused(module);
+    patterns.warnOfUnused(module, "parameter");
     if (mode != ShardMode::Replicate) {
       return;
     }

@@ -126,6 +126,9 @@ struct Executor::State {
   torch::jit::Stack stack;
   std::vector<InstructionTime> times;
   int64_t dataRank = position.indexOn(plan.header.dataAxes);
+  std::optional<ValueId> guard; ///< the result of role Applied
+  int64_t leftOut = 0;          ///< steps that were not applied
+  bool applied = true;          ///< the last one
   int64_t waited = 0;
   size_t now = 0;
   bool timed = false;    ///< runStep records times
@@ -147,6 +150,11 @@ Status Executor::State::prepare(const GroupFinder &groups) {
     valuesOn[plan.values[id].storage].push_back(static_cast<ValueId>(id));
   }
   makeArguments();
+  for (const Result &result : plan.results) {
+    if (result.role == Role::Applied) {
+      guard = result.value;
+    }
+  }
   return Status();
 }
 
@@ -426,7 +434,9 @@ Status Executor::State::run(Routine &next, const StepPoint &point,
     for (StorageId storage : routine->kept) {
       release(storage);
     }
-    evaluateScalars(plan, position, point, scalars);
+    StepPoint counted = point;
+    counted.step -= leftOut;
+    evaluateScalars(plan, position, counted, scalars);
     RandomUse use{options.seed, point.step, point.microBatch, dataRank};
     for (CallSite &site : routine->sites) {
       site.setScalars(scalars);
@@ -438,6 +448,10 @@ Status Executor::State::run(Routine &next, const StepPoint &point,
     }
     runInstructions(point.step, check ? &*check : nullptr);
     routine->checked = true;
+    if (guard && routine == &routines.back()) {
+      applied = values[*guard].item<bool>();
+      leftOut += applied ? 0 : 1;
+    }
     return Status();
   } catch (const c10::Error &error) {
     return Status::error(error.what_without_backtrace())
@@ -501,6 +515,8 @@ Status Executor::runMicroStep(int64_t step, int64_t microBatch, double lr) {
   return state->run(state->routines.front(), {step, microBatch, lr},
                     /*isTimed=*/false);
 }
+
+bool Executor::applied() const { return state->applied; }
 
 TensorView Executor::result(size_t index) {
   ValueId id = state->plan.results[index].value;

@@ -82,12 +82,17 @@ public:
 
   /// Runs the last program, for the last micro-batch of step `step` (from 1).
   /// After a failure the executor is unusable. The message names the
-  /// instruction.
+  /// instruction. The plan's scalar `step` counts only the steps whose updates
+  /// were carried out, and this one.
   Status runStep(int64_t step, double lr);
 
   /// Runs the first of two programs, for micro-batch `microBatch` (from 0) of
   /// `step`: what comes before runStep, PlanHeader::microBatches - 1 times.
   Status runMicroStep(int64_t step, int64_t microBatch, double lr);
+
+  /// Whether the last step carried out its updates: the result of that role,
+  /// true in a plan without one.
+  bool applied() const;
 
   /// Plan::results[index]; valid after its program ran until it runs again.
   TensorView result(size_t index);

@@ -130,6 +130,9 @@ enum class Role : uint8_t {
   Loss,     ///< results only, from here on
   Gradient, ///< of parameter `name`
   Output,
+  GradientNorm, ///< of all gradients, before clipping
+  ChunkNorms,   ///< of the chunks of the gradient of parameter `name`
+  Applied,      ///< whether updates were carried out: a 0-dim bool
 };
 
 /// Dimension `dim` of the global tensor is split over mesh axis `axis` by the

@@ -26,8 +26,9 @@ namespace sfsdp::runtime {
 inline constexpr std::string_view kRegionNames[] = {"private", "arena",
                                                     "argument"};
 inline constexpr std::string_view kRoleNames[] = {
-    "parameter",   "buffer", "constant", "input", "state",
-    "accumulator", "loss",   "gradient", "output"};
+    "parameter", "buffer",        "constant",    "input",
+    "state",     "accumulator",   "loss",        "gradient",
+    "output",    "gradient_norm", "chunk_norms", "applied"};
 inline constexpr std::string_view kScalarOpNames[kScalarOpCount] = {
     "constant", "lr",  "step", "micro_batch",     "add",       "sub", "mul",
     "div",      "pow", "neg",  "mesh_coordinate", "valid_rows"};

@@ -97,9 +97,7 @@ Status checkValues(const Plan &plan) {
   return Status();
 }
 
-bool isArgumentRole(Role role) {
-  return role != Role::Loss && role != Role::Gradient && role != Role::Output;
-}
+bool isArgumentRole(Role role) { return role < Role::Loss; }
 
 Status checkArguments(const Plan &plan) {
   std::set<std::tuple<Role, std::string, std::string>> seen;
@@ -160,10 +158,36 @@ Status checkUpdate(const Plan &plan, const Result &result,
   return Status();
 }
 
+/// Results of clipping have the shape and type that the runtime reads, and
+/// those in `seen` occur once.
+Status checkClipping(const Result &result, const Value &value,
+                     const std::string &where, std::set<Role> &seen) {
+  bool isFlag = result.role == Role::Applied;
+  bool isList = result.role == Role::ChunkNorms;
+  if (!isFlag && !isList && result.role != Role::GradientNorm) {
+    return Status();
+  }
+  std::string role(spell(result.role));
+  if (!isList && !seen.insert(result.role).second) {
+    return Status::error(where + ": role " + role + " occurs twice");
+  }
+  bool isType =
+      isFlag ? value.dtype == DType::Bool : isFloatingPoint(value.dtype);
+  if (isType && value.sizes.size() == (isList ? 1 : 0)) {
+    return Status();
+  }
+  return Status::error(where + ": expected a result of role " + role +
+                       " to be a " + (isList ? "1" : "0") + "-dim tensor of " +
+                       (isFlag ? "bool" : "floats") + ", got " +
+                       describeShape(value.sizes) + " of " +
+                       std::string(nameOf(value.dtype)));
+}
+
 Status checkResults(const Plan &plan) {
   // By program.
   std::set<std::pair<int64_t, int64_t>> updated;
   std::set<int64_t> losses;
+  std::set<Role> seen;
   for (size_t index = 0; index < plan.results.size(); ++index) {
     const Result &result = plan.results[index];
     std::string where = rowText("results", index);
@@ -180,6 +204,10 @@ Status checkResults(const Plan &plan) {
       }
     }
     const Value &value = plan.values[result.value];
+    if (Status status = checkClipping(result, value, where, seen);
+        !status.ok()) {
+      return status;
+    }
     if (result.role == Role::Loss &&
         (!losses.insert(result.program).second || !value.sizes.empty() ||
          !isFloatingPoint(value.dtype))) {

@@ -15,7 +15,7 @@
 using namespace sfsdp::runtime;
 
 std::vector<size_t> sfsdp::runtime::writtenArguments(const KernelCall &kernel) {
-  if (kernel.name == "sfsdp::adamw") {
+  if (kernel.name == "sfsdp::adamw" || kernel.name == "sfsdp::adam") {
     return {0, 2, 3};
   }
   if (kernel.name == "sfsdp::sgd") {

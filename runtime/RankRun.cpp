@@ -149,6 +149,7 @@ Expected<StepRecord> RankRun::trainStep(int64_t step) {
     return loss.status().within("step " + std::to_string(step));
   }
   record.loss = *loss;
+  record.gradientNorm = gradientNormOf(job.plan, place, *ownExecutor);
   record.milliseconds = millisecondsSince(begin);
   record.peakBytes = ownExecutor->memory().peakBytes;
   record.time = secondsSince1970();

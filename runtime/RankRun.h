@@ -11,6 +11,7 @@
 #ifndef SFSDP_RUNTIME_RANKRUN_H
 #define SFSDP_RUNTIME_RANKRUN_H
 
+#include "runtime/GradientNorm.h"
 #include "runtime/Job.h"
 #include "runtime/RankGroups.h"
 
@@ -27,6 +28,7 @@ struct StepRecord {
   double exposedMilliseconds = 0; ///< spent waiting for collectives
   int64_t peakBytes = 0;          ///< of this rank, since the start
   double time = 0;                ///< end of the step, seconds since 1970
+  std::optional<GradientNorm> gradientNorm{}; ///< if the plan forms it
 };
 
 class RankRun {

@@ -31,6 +31,15 @@ double perSecond(const StepRecord &record) {
              : 0;
 }
 
+/// "  norm 1.25" for the progress line, if there is a norm.
+std::string normText(const StepRecord &record) {
+  char text[40] = "";
+  if (record.gradientNorm) {
+    std::snprintf(text, sizeof text, "  norm %.3g", record.gradientNorm->value);
+  }
+  return text;
+}
+
 /// Creates each file that is written after the last step, and drops it again:
 /// a wrong path is an error before the training and not after it.
 Status tryOutputs(const RunOptions &options) {
@@ -80,7 +89,9 @@ Status RunLog::writeMetrics(const StepRecord &record) {
   row.add("step", record.step);
   row.add("loss", record.loss);
   row.add("lr", record.lr);
-  row.add("grad_norm", Json());
+  const std::optional<GradientNorm> &norm = record.gradientNorm;
+  row.add("grad_norm", norm ? Json(norm->value) : Json());
+  row.add("applied", !norm || norm->applied);
   row.add("tokens", record.tokens);
   row.add("tokens_per_s", perSecond(record));
   row.add("step_ms", record.milliseconds);
@@ -105,10 +116,10 @@ void RunLog::showProgress(const StepRecord &record) {
   char line[200];
   std::snprintf(
       line, sizeof line,
-      "step %lld/%lld  loss %.4f  %.0f tokens/s  exposed %.1f %%  "
+      "step %lld/%lld  loss %.4f%s  %.0f tokens/s  exposed %.1f %%  "
       "peak %.1f MiB",
       static_cast<long long>(record.step), static_cast<long long>(job.steps),
-      record.loss, perSecond(record),
+      record.loss, normText(record).c_str(), perSecond(record),
       100 * record.exposedMilliseconds / std::max(record.milliseconds, 1e-9),
       static_cast<double>(record.peakBytes) / (1 << 20));
   job.show(line);
@@ -125,6 +136,30 @@ void RunLog::warnOfLoss(const StepRecord &record) {
            " on; a smaller --lr may help");
 }
 
+/// Said when it begins, not again until the norm was finite in between.
+void RunLog::warnOfNorm(const StepRecord &record) {
+  const std::optional<GradientNorm> &norm = record.gradientNorm;
+  bool isLost = norm && !std::isfinite(norm->value);
+  if (job.show && isLost && !normIsLost) {
+    job.show("warning: step " + std::to_string(record.step) +
+             ": the gradient norm is " + std::to_string(norm->value) +
+             (norm->origin.empty() ? "" : ", first in " + norm->origin) +
+             (norm->applied ? "; compile with skip-nonfinite to leave such "
+                              "updates out"
+                            : "; its updates are left out"));
+  }
+  normIsLost = isLost;
+}
+
+void RunLog::countLeftOut(const StepRecord &record) {
+  leftOut += record.gradientNorm && !record.gradientNorm->applied ? 1 : 0;
+  if (job.show && leftOut > 0 && record.step == job.steps) {
+    job.show("note: the updates of " + std::to_string(leftOut) + " of " +
+             std::to_string(job.steps) +
+             " steps were left out, as their gradient norm was not finite");
+  }
+}
+
 Status RunLog::add(const StepRecord &record, RankRun &run) {
   steps.push_back(record);
   appendSpans(job.plan, rank, record.step, run.executor().times(), spans);
@@ -133,7 +168,9 @@ Status RunLog::add(const StepRecord &record, RankRun &run) {
     return Status();
   }
   warnOfLoss(record);
+  warnOfNorm(record);
   showProgress(record);
+  countLeftOut(record);
   return metrics ? writeMetrics(record) : Status();
 }
 

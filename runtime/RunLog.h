@@ -44,6 +44,8 @@ private:
   Status writeMetrics(const StepRecord &record);
   void showProgress(const StepRecord &record);
   void warnOfLoss(const StepRecord &record);
+  void warnOfNorm(const StepRecord &record);
+  void countLeftOut(const StepRecord &record);
 
   const Job &job;
   int64_t rank;
@@ -53,7 +55,9 @@ private:
   std::vector<Span> spans;
   KernelProfile profile;
   bool lossIsLost = false;
-  double shownAt = 0; ///< StepRecord::time of the last progress line
+  bool normIsLost = false; ///< at the step before
+  int64_t leftOut = 0;     ///< steps whose updates were not carried out
+  double shownAt = 0;      ///< StepRecord::time of the last progress line
 };
 
 } // namespace sfsdp::runtime

@@ -194,9 +194,14 @@ private:
   void placeGathers() {
     std::vector<uint32_t> gathers;
     for (uint32_t i = 0; i < problem.transfers.size(); ++i) {
-      if (!problem.transfers[i].isReduction) {
+      const Transfer &transfer = problem.transfers[i];
+      if (transfer.isReduction) {
+        continue;
+      }
+      starts[i] = kStride * transfer.node;
+      waits[i] = beforeFirstUse(transfer.node);
+      if (transfer.mayMove) {
         gathers.push_back(i);
-        waits[i] = beforeFirstUse(problem.transfers[i].node);
       }
     }
     std::ranges::stable_sort(gathers, {}, [&](uint32_t i) { return waits[i]; });
@@ -221,7 +226,7 @@ private:
       }
       starts[i] = kStride * transfer.node;
       waits[i] = beforeFirstUse(transfer.node);
-      if (!transfer.mayDelay) {
+      if (!transfer.mayMove) {
         continue;
       }
       waits[i] = latestWait(transfer.node);

@@ -21,9 +21,9 @@ namespace sfsdp::analysis {
 struct Transfer {
   NodeId node = 0;
   bool isReduction = false;
-  /// What needs it may move down: nothing but updates and results, as with the
-  /// reduction of a gradient.
-  bool mayDelay = false;
+  /// A gather may start early. What needs a reduction may move down: nothing
+  /// but updates and results, as with that of a gradient.
+  bool mayMove = false;
 };
 
 enum class Part : uint8_t {

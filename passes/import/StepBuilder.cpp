@@ -49,8 +49,12 @@ static RoleKind roleKindOf(runtime::Role role) {
     return RoleKind::Gradient;
   case runtime::Role::Output:
     return RoleKind::Output;
+  case runtime::Role::GradientNorm:
+  case runtime::Role::ChunkNorms:
+  case runtime::Role::Applied:
+    break;
   }
-  llvm_unreachable("all roles are listed");
+  llvm_unreachable("all roles of captured graphs are listed");
 }
 
 static OperatorEffect effectOf(const rules::Rule *rule) {

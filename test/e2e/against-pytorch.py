@@ -5,15 +5,17 @@
 #
 # On two ranks a sum has one addition and the mean is an exact halving, so DDP,
 # FSDP2 with both reshard settings, and every mode of ours must agree bit for
-# bit on losses, gradients and parameters over 10 AdamW steps.
+# bit on losses, gradients and parameters over 10 AdamW steps. FSDP2 forms the
+# norm for clipping from the ranks' chunks as we do, so that agrees too.
 
+import dataclasses
 import pathlib
 import sys
 
 import torch
 from reference.distributed import VARIANTS, Case, train_distributed
 from support.compare import Checks
-from support.data_parallel import BACKENDS, PLACEMENTS
+from support.data_parallel import BACKENDS, CLIP_NORM, PLACEMENTS
 from support.steps import captured_step
 from support.toolchain import Run, compile_plan
 
@@ -41,6 +43,21 @@ def train_ours(step, folder):
     return runs
 
 
+def check_clipping(check, step, expected, folder):
+    for index, placement in enumerate(PLACEMENTS):
+        plan = compile_plan(
+            step.archive,
+            f"mesh=dp:{RANKS} {placement} clip-norm={CLIP_NORM} "
+            "optimizer=adamw results=gradients",
+            folder / f"{step.dtype}-clip-{index}.plan.json",
+        )
+        actual = Run(plan, RANKS).train(
+            step.archive, step.data, STEPS, folder / f"{plan.stem}-run"
+        )
+        name = f"FSDP2 with clipping and {placement}, {step.dtype}"
+        check.same_run(name, expected, actual)
+
+
 folder = pathlib.Path(sys.argv[1])
 folder.mkdir(parents=True)
 torch.set_num_threads(1)
@@ -50,7 +67,13 @@ with Checks() as check:
         dtype: Case(step.build_model, step.batches(), step.param_dtype)
         for dtype, step in steps.items()
     }
-    pytorch = train_distributed(cases, STEPS, RANKS)
+    clipped = {
+        f"{dtype}-clip": dataclasses.replace(
+            case, max_norm=CLIP_NORM, variants=("fsdp2-reshard",)
+        )
+        for dtype, case in cases.items()
+    }
+    pytorch = train_distributed({**cases, **clipped}, STEPS, RANKS)
     for dtype, step in steps.items():
         ours = train_ours(step, folder)
         for variant in VARIANTS:
@@ -60,3 +83,5 @@ with Checks() as check:
                     pytorch[dtype, variant],
                     actual,
                 )
+        expected = pytorch[f"{dtype}-clip", "fsdp2-reshard"]
+        check_clipping(check, step, expected, folder)

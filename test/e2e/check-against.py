@@ -20,9 +20,13 @@ from support.toolchain import compile_plan, run_tool, tool
 REFERENCE = "mesh=dp:1 mode=replicate optimizer=none results=gradients"
 STEPS = 3
 HYBRID = "mesh=dp_replicate:2,dp_shard:2 mode=hybrid_shard"
-CHOICES = [(f"mesh=dp:2 {placement}", 2) for placement in PLACEMENTS] + [
+CLIPPING = ("", " clip-norm=0.5", " skip-nonfinite")
+CHOICES = [
+    (f"mesh=dp:2 {placement}{clipping}", 2)
+    for placement, clipping in zip(PLACEMENTS, CLIPPING)
+] + [
     ("mesh=dp:4 mode=fully_shard reduction=grouped:3", 4),
-    (f"{HYBRID}", 4),
+    (f"{HYBRID} clip-norm=0.5", 4),
     (f"{HYBRID} reduction=flat", 4),
     (f"{HYBRID} reduction=allreduce_first", 4),
 ]

@@ -12,8 +12,9 @@ import pathlib
 import sys
 
 import torch
-from reference.training import Reduction, train_eager
+from reference.training import Clipping, Reduction, train_eager
 from support.compare import Checks
+from support.data_parallel import CLIP_NORM
 from support.steps import captured_step
 from support.toolchain import Run, compile_plan
 
@@ -31,6 +32,8 @@ CHOICES = (
         Reduction(grouped=2, replicas_first=True),
     ),
     (f"{HYBRID} gradient-scale=1/3", Reduction(grouped=2, divisor=3)),
+    # Norms of the chunks of the shard axis.
+    (f"{HYBRID} clip-norm={CLIP_NORM}", BLOCKS, Clipping(CLIP_NORM, chunks=2)),
     ("mesh=dp:4 mode=fully_shard", FLAT),
     ("mesh=dp:4 mode=replicate reduction=grouped:2", BLOCKS),
     ("mesh=dp:4 mode=fully_shard reduction=grouped:2", BLOCKS),
@@ -43,7 +46,7 @@ SCHEDULES = (
 )
 
 
-def check_choice(check, step, options, reduction, folder):
+def check_choice(check, step, folder, options, reduction, clipping=None):
     expected = train_eager(
         step.build_model(),
         step.batches(),
@@ -51,6 +54,7 @@ def check_choice(check, step, options, reduction, folder):
         ranks=RANKS,
         param_dtype=step.param_dtype,
         reduction=reduction,
+        clipping=clipping,
     )
     # What schedules and transports do to bits does not depend on the scale.
     schedules = SCHEDULES[:1] if "scale" in options else SCHEDULES
@@ -72,5 +76,5 @@ folder.mkdir(parents=True)
 torch.set_num_threads(1)
 with Checks() as check:
     step = captured_step("llama", sys.argv[2])
-    for options, reduction in CHOICES:
-        check_choice(check, step, options, reduction, folder)
+    for choice in CHOICES:
+        check_choice(check, step, folder, *choice)

@@ -11,7 +11,7 @@ import pathlib
 import sys
 
 import torch
-from reference.training import Reduction, train_eager
+from reference.training import Clipping, Reduction, train_eager
 from support.compare import Checks
 from support.steps import captured_step
 from support.toolchain import Run, compile_plan
@@ -28,6 +28,7 @@ CHOICES = (
     ("mesh=dp:2 mode=fully_shard reshard=never", 2, EACH, "bf16"),
     ("mesh=dp:2 mode=fully_shard sync=last", 2, LAST, "f32"),
     ("mesh=dp:2 mode=replicate", 2, LAST, "f32"),
+    ("mesh=dp:2 mode=fully_shard clip-norm=0.5", 2, EACH, "f32"),
     ("mesh=dp:3 mode=replicate sync=each", 3, EACH, "bf16"),
     (f"{HYBRID}", 4, Reduction(grouped=2), "f32"),
     (
@@ -50,6 +51,7 @@ def check_choice(check, options, ranks, reduction, dtype, folder):
         param_dtype=step.param_dtype,
         micro_batches=MICRO_BATCHES,
         reduction=reduction,
+        clipping=Clipping(0.5) if "clip-norm" in options else None,
     )
     for bucket, order, backend in SCHEDULES:
         plan = compile_plan(

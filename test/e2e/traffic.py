@@ -124,11 +124,37 @@ def check_table(check, archive, folder):
     )
 
 
+def check_clipping(check, ranks, folder):
+    """One all-gather more, of one f32 per sharded parameter; none if whole."""
+    step = captured_step("llama", "bf16")
+    count = len(dict(step.build_model().named_parameters()))
+    for mode, launches in (("replicate", 0), ("fully_shard", 1)):
+        options = f"mesh=dp:{ranks} mode={mode}"
+        found = [
+            planned_traffic(
+                compile_plan(step.archive, options + clip, folder / "c.json")
+            )
+            for clip in ("", " clip-norm=1 skip-nonfinite")
+        ]
+        more = [
+            (f.launches.get("all_gather", 0), sum(f.bytes_received.values()))
+            for f in found
+        ]
+        expected = (launches, launches * (ranks - 1) * count * 4)
+        actual = tuple(b - a for a, b in zip(*more))
+        check.that(
+            actual == expected,
+            f"clipping, {options}: expected {expected} more, got {actual}",
+        )
+
+
 folder = pathlib.Path(sys.argv[1])
 folder.mkdir(parents=True)
 with Checks() as check:
     check_oracle(check)
     check_table(check, pathlib.Path(sys.argv[2]), folder)
+    for ranks in (2, 3):
+        check_clipping(check, ranks, folder)
     for name, ranks, dtype, bucket in itertools.product(
         ("llama", "mlp"), (2, 3), GATHER_WIDTH, ("none", "block")
     ):

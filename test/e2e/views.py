@@ -24,6 +24,7 @@ METRICS = {
     "loss",
     "lr",
     "grad_norm",
+    "applied",
     "tokens",
     "tokens_per_s",
     "step_ms",

@@ -23,6 +23,7 @@ from reference.training import (
     batch_at,
     dump_of,
     ordered_mean,
+    whole,
 )
 
 VARIANTS = ("ddp", "fsdp2-reshard", "fsdp2-keep")
@@ -35,17 +36,20 @@ class Case:
 
     FSDP2 shards each of `model.layers` alone when `by_layer` is set, and only
     the whole model otherwise (needed where the model looks at the dtype of a
-    layer's parameter before it calls the layer).
+    layer's parameter before it calls the layer). With `max_norm` gradients are
+    clipped by clip_grad_norm_. `variants` are those of VARIANTS to train.
     """
 
     build_model: Callable
     batches: dict
     param_dtype: torch.dtype | None = None
     by_layer: bool = True
+    max_norm: float | None = None
+    variants: tuple = VARIANTS
 
 
 def train_distributed(cases, steps, ranks=2, lr=1e-3):
-    """Trains every case of {name: Case} under every variant.
+    """Trains every case of {name: Case} under its variants.
 
     Returns {(name, variant): Trained}. Ranks are forked: call this before the
     first backward pass of the calling process.
@@ -63,8 +67,8 @@ def train_distributed(cases, steps, ranks=2, lr=1e-3):
         _join(processes)
         return {
             (name, variant): _read(folder, name, variant)
-            for name in cases
-            for variant in VARIANTS
+            for name, case in cases.items()
+            for variant in case.variants
         }
 
 
@@ -89,10 +93,10 @@ def _run_rank(rank, folder, ranks, cases, steps, lr):
         world_size=ranks,
     )
     for name, case in cases.items():
-        for variant in VARIANTS:
+        for variant in case.variants:
             model = case.build_model()
             stepped = _wrap(model, variant, case)
-            trained = _train(model, stepped, case.batches, steps, lr)
+            trained = _train(model, stepped, case, steps, lr)
             if rank == 0:
                 _write(folder, name, variant, trained)
     dist.destroy_process_group()
@@ -122,18 +126,26 @@ def _wrap(model, variant, case):
     return fully_shard(model, **options)
 
 
-def _train(model, stepped, batches, steps, lr):
+def _train(model, stepped, case, steps, lr):
     parameters = dict(model.named_parameters())
     optimizer = adamw(list(parameters.values()), lr)
     rank, ranks = dist.get_rank(), dist.get_world_size()
-    losses = []
+    losses, norms = [], []
     for step in range(steps):
         optimizer.zero_grad()
-        loss = stepped(**batch_at(batches, step * ranks + rank))
+        loss = stepped(**batch_at(case.batches, step * ranks + rank))
         loss.backward()
+        gradients = {n: p.grad.clone() for n, p in parameters.items()}
+        if case.max_norm is not None:
+            norm = torch.nn.utils.clip_grad_norm_(
+                parameters.values(), case.max_norm, foreach=False
+            )
+            norms.append(whole(norm))
         optimizer.step()
+        for name, gradient in gradients.items():
+            parameters[name].grad = gradient
         losses.append(_mean_over_ranks(loss.detach()))
-    return Trained(losses, dump_of(model, losses[-1]))
+    return Trained(losses, dump_of(model, losses[-1]), norms)
 
 
 def _mean_over_ranks(loss):
@@ -149,9 +161,13 @@ def _path(folder, name, variant):
 def _write(folder, name, variant, trained):
     losses = torch.stack(trained.losses)
     tensors = {name: t.contiguous() for name, t in trained.tensors.items()}
-    save_file({"losses": losses, **tensors}, _path(folder, name, variant))
+    numbers = {"losses": losses}
+    if trained.norms:
+        numbers["norms"] = torch.stack(trained.norms)
+    save_file({**numbers, **tensors}, _path(folder, name, variant))
 
 
 def _read(folder, name, variant):
     tensors = load_file(_path(folder, name, variant))
-    return Trained(list(tensors.pop("losses")), tensors)
+    losses, norms = tensors.pop("losses"), tensors.pop("norms", ())
+    return Trained(list(losses), tensors, list(norms))

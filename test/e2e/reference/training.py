@@ -3,12 +3,13 @@
 #
 # What a compiled plan must equal bit for bit: eager PyTorch on one device, and
 # its extension to N data-parallel ranks by docs/semantics.md: gradients are
-# summed in rank order, divided once by N, and handed to AdamW. One process
-# plays all ranks, so that nothing here is a collective.
+# summed in rank order, divided once by N, clipped, and handed to AdamW. One
+# process plays all ranks, so that nothing here is a collective.
 # Tested by test/e2e/reference-agrees.py.
 
 import contextlib
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 
 import torch
 from torch import nn
@@ -21,10 +22,26 @@ class Trained:
     losses: one 0-dim tensor per step, the mean over ranks.
     tensors: parameters and persistent buffers by FQN, the last step's gradients
     as `grad.<fqn>`, the last `loss`: what `simplefsdp-run --dump` writes.
+    norms: one 0-dim tensor per step, that of all gradients before clipping;
+    empty when it is not formed.
     """
 
     losses: list
     tensors: dict
+    norms: list = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Clipping:
+    """What happens to gradients before the optimizer.
+
+    max_norm: None leaves them alone. skips: no optimizer step when the norm is
+    not finite. chunks: of each gradient, for its norm; None for one per rank.
+    """
+
+    max_norm: float | None = None
+    skips: bool = False
+    chunks: int | None = None
 
 
 class CastOnRead(nn.Module):
@@ -139,6 +156,7 @@ def train_eager(
     reduction=Reduction(),
     broadcast_buffers=False,
     drawing=None,
+    clipping=None,
 ):
     """Trains `model` in place as `ranks` data-parallel ranks would.
 
@@ -148,13 +166,15 @@ def train_eager(
     the model is left with those of rank 0, which are what a dump holds.
     `drawing(step, micro_batch, rank)` is a context in which forward runs; steps
     count from 1.
+    `make_optimizer` takes the parameters, or named ones if it has the attribute
+    `takes_names`.
     """
     drawing = drawing or (lambda *position: contextlib.nullcontext())
     reading = CastOnRead(model, param_dtype)
     parameters = dict(model.named_parameters())
-    optimizer = make_optimizer(list(parameters.values()), lr)
+    optimizer = _optimizer_of(make_optimizer, parameters, lr)
     buffers = [copy_of_buffers(model) for _ in range(ranks)]
-    losses = []
+    losses, norms = [], []
     for step in range(steps):
         # [micro-batch][rank]
         step_losses, step_gradients = [], []
@@ -181,10 +201,67 @@ def train_eager(
             # None for a parameter that no path to the loss uses.
             unused = gradients[0][0] is None
             parameter.grad = None if unused else reduced(gradients, reduction)
-        optimizer.step()
-        losses.append(mean_loss(step_losses))
+        if clipping is None:
+            optimizer.step()
+        else:
+            trained = [p for p in parameters.values() if p.grad is not None]
+            norms.append(_clipped_step(trained, optimizer, clipping, ranks))
+        losses.append(without_sign(mean_loss(step_losses)))
     set_buffers(model, buffers[0])
-    return Trained(losses, dump_of(model, losses[-1]))
+    return Trained(losses, dump_of(model, losses[-1]), norms)
+
+
+def _optimizer_of(make_optimizer, parameters, lr):
+    takes_names = getattr(make_optimizer, "takes_names", False)
+    chosen = parameters if takes_names else list(parameters.values())
+    return make_optimizer(chosen, lr)
+
+
+def _clipped_step(parameters, optimizer, clipping, ranks):
+    """Steps on clipped gradients, leaves the others, returns their norm."""
+    gradients = [p.grad for p in parameters]
+    chunks = clipping.chunks or ranks
+    norm = norm_of_chunks(gradients, chunks)
+    for parameter in parameters:
+        parameter.grad = parameter.grad.clone()
+    if clipping.max_norm is not None and chunks == 1:
+        norm = torch.nn.utils.clip_grad_norm_(
+            parameters, clipping.max_norm, foreach=False
+        )
+    elif clipping.max_norm is not None:
+        torch.nn.utils.clip_grads_with_norm_(
+            parameters, clipping.max_norm, norm, foreach=False
+        )
+    if not clipping.skips or math.isfinite(norm):
+        optimizer.step()
+    for parameter, gradient in zip(parameters, gradients):
+        parameter.grad = gradient
+    return without_sign(norm)
+
+
+def without_sign(number):
+    """The same, but one NaN for all: metrics don't tell them apart."""
+    return torch.where(number.isnan(), float("nan"), number)
+
+
+def norm_of_chunks(gradients, chunks):
+    """The norm of all gradients by docs/semantics.md.
+
+    The norm of a gradient is the root of the squares, added in order, of the
+    norms of its chunks of rows; with one chunk it is the norm itself.
+    """
+    norms = []
+    for gradient in gradients:
+        if chunks == 1:
+            norms.append(torch.linalg.vector_norm(gradient))
+            continue
+        rows = gradient.reshape(gradient.shape or (1,)).contiguous()
+        size = -(-rows.shape[0] // chunks)
+        total = torch.zeros((), dtype=gradient.dtype)
+        for chunk in rows.split(size):
+            total = total + torch.linalg.vector_norm(chunk) ** 2
+        norms.append(total.sqrt())
+    return torch.linalg.vector_norm(torch.stack(norms))
 
 
 def mean_loss(losses):

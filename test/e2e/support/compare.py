@@ -52,7 +52,7 @@ def _show(tensor, index):
 def difference(expected, actual):
     """How two runs (`Trained`) differ, or None when they are equal.
 
-    Losses first, then tensors in the order of `expected`.
+    Losses first, then gradient norms, then tensors in the order of `expected`.
     """
     if len(expected.losses) != len(actual.losses):
         return (
@@ -62,6 +62,12 @@ def difference(expected, actual):
         found = tensor_difference(*pair)
         if found:
             return f"loss of step {step}: {found}"
+    if len(expected.norms) != len(actual.norms):
+        return f"expected {len(expected.norms)} norms, got {len(actual.norms)}"
+    for step, pair in enumerate(zip(expected.norms, actual.norms), 1):
+        found = tensor_difference(*pair)
+        if found:
+            return f"gradient norm of step {step}: {found}"
     if set(expected.tensors) != set(actual.tensors):
         missing = sorted(set(expected.tensors) - set(actual.tensors))
         extra = sorted(set(actual.tensors) - set(expected.tensors))

@@ -81,7 +81,12 @@ class Run:
             *("--metrics", metrics, "--dump", dump),
             *extra,
         )
-        return Trained(read_losses(metrics), load_file(dump))
+        norms = [
+            torch.tensor(float(record["grad_norm"]))
+            for record in read_metrics(metrics)
+            if record["grad_norm"] is not None
+        ]
+        return Trained(read_losses(metrics), load_file(dump), norms)
 
 
 def read_metrics(path):
@@ -92,4 +97,6 @@ def read_metrics(path):
 
 def read_losses(path):
     """Losses of a metrics file as 0-dim f32 tensors."""
-    return [torch.tensor(record["loss"]) for record in read_metrics(path)]
+    return [
+        torch.tensor(float(record["loss"])) for record in read_metrics(path)
+    ]

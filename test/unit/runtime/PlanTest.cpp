@@ -166,8 +166,8 @@ TEST(PlanReader, BadMembersAreNamedByTheirPath) {
        "a.plan.json: arguments[0].value: there is no value 99, the plan has 3"},
       {"\"role\": \"input\"", "\"role\": \"inputs\"",
        "a.plan.json: arguments[0].role: expected one of parameter, buffer, "
-       "constant, input, state, accumulator, loss, gradient, output, got "
-       "'inputs'"},
+       "constant, input, state, accumulator, loss, gradient, output, "
+       "gradient_norm, chunk_norms, applied, got 'inputs'"},
       {"\"dtype\": \"f32\"", "\"dtype\": \"f31\"",
        "a.plan.json: values[0].dtype: unknown element type 'f31'"},
       {"\"storage\": 0", "\"storage\": 9",

@@ -371,6 +371,29 @@ TEST(PlanVerifier, TwoLosses) {
   expectError(plan, "results[4]: expected one loss");
 }
 
+TEST(PlanVerifier, ResultsOfClipping) {
+  auto expectRefused = [](Role role, const std::string &message) {
+    Plan plan = goodPlan();
+    plan.results[0].role = role; // a loss, 0-dim f32
+    plan.results[0].name = "clipping";
+    if (message.empty()) {
+      EXPECT_EQ(checkPlan(plan).message(), "");
+    } else {
+      expectError(plan, message);
+    }
+    plan.results.push_back(plan.results[0]);
+    expectError(plan, message.empty() ? "results[4]: role gradient_norm occurs "
+                                        "twice"
+                                      : message);
+  };
+  expectRefused(Role::GradientNorm, "");
+  expectRefused(Role::Applied, "results[0]: expected a result of role applied "
+                               "to be a 0-dim tensor of bool, got [] of f32");
+  expectRefused(Role::ChunkNorms,
+                "results[0]: expected a result of role chunk_norms to be a "
+                "1-dim tensor of floats, got [] of f32");
+}
+
 TEST(PlanVerifier, F58RankListIsAPermutation) {
   Plan plan = goodPlan();
   plan.header.mesh.ranks = {1, 0};

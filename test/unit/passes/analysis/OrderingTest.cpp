@@ -45,7 +45,7 @@ std::string prefetched(const OrderingProblem &problem) {
   return print(solution);
 }
 
-constexpr bool kGather = false, kReduction = true, kMayDelay = true;
+constexpr bool kGather = false, kReduction = true, kMayMove = true;
 
 } // namespace
 
@@ -63,16 +63,17 @@ TEST(Ordering, WaitAtOnceKeepsTheOrder) {
 
 TEST(Ordering, GathersStartOneAhead) {
   // gather, compute, gather, compute, gather, compute
-  OrderingProblem problem{{collective(), needs({0}), collective(),
-                           needs({1, 2}), collective(), needs({3, 4})},
-                          {{0, kGather}, {2, kGather}, {4, kGather}}};
+  OrderingProblem problem{
+      {collective(), needs({0}), collective(), needs({1, 2}), collective(),
+       needs({3, 4})},
+      {{0, kGather, kMayMove}, {2, kGather, kMayMove}, {4, kGather, kMayMove}}};
   EXPECT_EQ(prefetched(problem), "0s 2s 0w 1 4s 2w 3 4w 5");
 }
 
 TEST(Ordering, AStartTakesItsCastAlong) {
   OrderingProblem problem{
       {collective(), needs({0}), kFree, collective({2}), needs({1, 3})},
-      {{0, kGather}, {3, kGather}}};
+      {{0, kGather, kMayMove}, {3, kGather, kMayMove}}};
   EXPECT_EQ(prefetched(problem), "0s 2 3s 0w 1 3w 4");
 }
 
@@ -81,9 +82,9 @@ TEST(Ordering, ReductionsAreAwaitedOneBehind) {
   OrderingProblem problem{{kFree, collective({0}), needs({1}), kFree,
                            collective({3}), needs({4}), kFree, collective({6}),
                            needs({7})},
-                          {{1, kReduction, kMayDelay},
-                           {4, kReduction, kMayDelay},
-                           {7, kReduction, kMayDelay}}};
+                          {{1, kReduction, kMayMove},
+                           {4, kReduction, kMayMove},
+                           {7, kReduction, kMayMove}}};
   EXPECT_EQ(prefetched(problem), "0 1s 3 4s 1w 2 6 7s 4w 5 7w 8");
 }
 
@@ -91,7 +92,7 @@ TEST(Ordering, F45AReductionIsAwaitedBeforeItsFirstUse) {
   OrderingProblem problem{{collective(), kFree, kFree, needs({0})},
                           {{0, kReduction}}};
   EXPECT_EQ(prefetched(problem), "0s 1 2 0w 3");
-  problem.transfers[0].mayDelay = true;
+  problem.transfers[0].mayMove = true;
   EXPECT_EQ(prefetched(problem), "0s 1 2 0w 3");
 }
 
@@ -99,24 +100,38 @@ TEST(Ordering, AReductionThatACollectiveNeedsIsNotDelayedPastIt) {
   // reduction, norm of it, all-reduce of the norm, other compute, update
   OrderingProblem problem{
       {collective(), needs({0}), collective({1}), kFree, needs({0, 2})},
-      {{0, kReduction, kMayDelay}, {2, kReduction}}};
+      {{0, kReduction, kMayMove}, {2, kReduction}}};
   EXPECT_EQ(prefetched(problem), "0s 0w 1 2s 3 2w 4");
+}
+
+TEST(Ordering, AGatherThatMayNotMoveStays) {
+  // gather and reader; then a norm, a gather of it that stays, and its reader
+  OrderingProblem problem{
+      {collective(), needs({0}), needs({1}), collective({2}), needs({3})},
+      {{0, kGather, kMayMove}, {3, kGather}}};
+  EXPECT_EQ(prefetched(problem), "0s 0w 1 2 3s 3w 4");
+  problem.transfers[1].mayMove = true;
+  problem.nodes[2].after = {};
+  problem.nodes[3].after = {};
+  EXPECT_EQ(prefetched(problem), "0s 3s 0w 1 2 3w 4");
+  problem.transfers[1].mayMove = false;
+  EXPECT_EQ(prefetched(problem), "0s 0w 1 2 3s 3w 4");
 }
 
 TEST(Ordering, NothingCrossesABarrier) {
   OrderingProblem gathers{
       {collective(), needs({0}), kBarrier, collective(), needs({3})},
-      {{0, kGather}, {3, kGather}}};
+      {{0, kGather, kMayMove}, {3, kGather, kMayMove}}};
   EXPECT_EQ(prefetched(gathers), "0s 0w 1 2 3s 3w 4");
   OrderingProblem reductions{{collective(), needs({0}), kBarrier, kFree},
-                             {{0, kReduction, kMayDelay}}};
+                             {{0, kReduction, kMayMove}}};
   EXPECT_EQ(prefetched(reductions), "0s 0w 1 2 3");
 }
 
 TEST(Ordering, AnUpdateStaysBehindTheGatherThatReadsTheOldValue) {
   // gather of w, its reader, update of w (after the gather)
   OrderingProblem problem{{collective(), kFree, needs({0}), needs({0, 1})},
-                          {{0, kGather}}};
+                          {{0, kGather, kMayMove}}};
   EXPECT_EQ(prefetched(problem), "0s 1 0w 2 3");
 }
 
@@ -153,7 +168,7 @@ TEST(Ordering, CheckRefusesMalformedProblems) {
 TEST(Ordering, VerifyRefusesWrongSolutions) {
   // collective, its reader, barrier, free node
   OrderingProblem problem{{collective(), needs({0}), kBarrier, kFree},
-                          {{0, kGather}}};
+                          {{0, kGather, kMayMove}}};
   constexpr Part whole = Part::Whole, start = Part::Start, wait = Part::Wait;
   auto message = [&](std::vector<Step> steps) {
     return problem.verify({std::move(steps)}).message();
@@ -178,7 +193,7 @@ TEST(Ordering, VerifyRefusesWrongSolutions) {
 }
 
 TEST(Ordering, VerifyRefusesACollectiveInFlightOverABarrier) {
-  OrderingProblem problem{{collective(), kBarrier}, {{0, kGather}}};
+  OrderingProblem problem{{collective(), kBarrier}, {{0, kGather, kMayMove}}};
   EXPECT_THAT(
       problem.verify({{{0, Part::Start}, {1}, {0, Part::Wait}}}).message(),
       HasSubstr("cross barrier 1"));
