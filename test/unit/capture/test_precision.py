@@ -119,6 +119,20 @@ class Refusals(CaptureTest):
         ):
             self.capture(Pair(), (batch(),), param_dtype="bf16")
 
+    def test_convolution_of_two_dtypes(self):
+        class Filtered(Pair):
+            def __init__(self):
+                super().__init__()
+                self.filter = nn.Conv1d(1, 1, 3, padding=1)
+
+            def forward(self, x):
+                return super().forward(self.filter(x[:, None])[:, 0])
+
+        with self.refused(
+            "module 'filter' at test_precision.py:", "cast floating inputs"
+        ):
+            self.capture(Filtered(), (batch(),), param_dtype="bf16")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -3,20 +3,27 @@
 #
 # A failed tracing ends in one of many exceptions of PyTorch, often wrapped.
 # The user wants to know three things: which module, which line, and why.
-# The module is found in the frames of the traceback, whose `self` it is.
+# The module is found in the frames of the traceback, whose `self` it is, or by
+# the node that was being run when an exported graph failed.
 # Tested by test/unit/capture/test_refusals.py.
 """Explaining why a model can't be traced."""
 
 import contextlib
 import io
 import logging
+import re
 import sys
 import traceback
 
-from torch import nn
+from torch import fx, nn
 
 from .errors import CaptureError
-from .scope import is_user_file, portable_path
+from .scope import (
+    innermost_module,
+    is_user_file,
+    portable_path,
+    source_line,
+)
 
 _DATA_DEPENDENT = {
     "GuardOnDataDependentSymNode",
@@ -31,6 +38,9 @@ _VALUES_DECIDE = (
     "graph has one flow and fixed sizes; choose with torch.where, keep numbers "
     "as tensors (no int(), float(), .item()), or decide outside of forward"
 )
+
+# What matrix products and convolutions say of operands of different types.
+_TYPES_DIFFER = re.compile(r"dtype|(input|weight|bias) type", re.IGNORECASE)
 
 
 def module_place(fqn, line):
@@ -70,7 +80,7 @@ def _explain(error, fqns, param_dtype):
             f"can't capture {_located(_VALUES_DECIDE, chain, fqns)}"
         )
     reason = _first_line(error)
-    if param_dtype and "dtype" in str(error).lower():
+    if param_dtype and _TYPES_DIFFER.search(str(error)):
         reason += (
             f"; with param_dtype={param_dtype} parameters are read in that "
             "dtype: cast floating inputs to it in forward"
@@ -95,14 +105,18 @@ def _located(reason, chain, fqns):
 
 
 def _place(error, fqns):
-    module, line = None, None
+    module, line, node = None, None, None
     for frame, number in traceback.walk_tb(error.__traceback__):
         owner = frame.f_locals.get("self")
+        if isinstance(owner, fx.Interpreter):
+            node = frame.f_locals.get("node", node)
         if isinstance(owner, nn.Module) and id(owner) in fqns:
             module = owner
         path = frame.f_code.co_filename
         if module is not None and is_user_file(path):
             line = f"{portable_path(path)}:{number}"
+    if module is None and isinstance(node, fx.Node):
+        return module_place(innermost_module(node), source_line(node))
     if module is None:
         return ""
     return module_place(fqns[id(module)] or type(module).__name__, line)
