@@ -1,7 +1,7 @@
 //===- Profile.cpp - What each kernel took --------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tested by test/e2e/peak-memory.py.
+// Tested by test/e2e/views.py.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,7 +4,7 @@
 // Time and workspace of the kernels of the last program, one row per call, to
 // compare with the plan's cost facts.
 //
-// Tested by test/e2e/peak-memory.py.
+// Tested by test/e2e/views.py.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,8 +4,9 @@
 # RUN: rm -rf %t && %python %s %t
 #
 # What a run leaves: metrics with every key, a trace whose spans are disjoint or
-# nested on each track (F61), a report of one file, weights that load back into
-# the model, and the same bits when fresh and freed memory is filled with NaN.
+# nested on each track (F61), a profile with a row per kernel call, a report of
+# one file, weights that load back into the model, and the same bits when fresh
+# and freed memory is filled with NaN.
 
 import collections
 import json
@@ -31,6 +32,14 @@ METRICS = {
     "exposed_ms",
     "peak_bytes",
     "time",
+}
+PROFILE = {
+    "call",
+    "overload",
+    "tensors",
+    "ns",
+    "workspace_bytes",
+    "predicted_workspace_bytes",
 }
 RANKS = 4
 STEPS = 3
@@ -76,6 +85,20 @@ def check_f61_trace(check, path):
     check.that(len(ranks) == RANKS, f"F61: tracks of ranks {ranks}")
 
 
+def check_profile(check, path, plan):
+    rows = json.loads(path.read_text())["kernels"]
+    program = json.loads(plan.read_text())["programs"][-1]
+    calls = [i["call"] for i in program["instructions"] if "call" in i]
+    check.that(
+        [row["call"] for row in rows] == calls,
+        f"profile of {len(rows)} kernels, expected {len(calls)}",
+    )
+    for row in rows:
+        missing = PROFILE - row.keys()
+        check.that(not missing, f"profile of {row['call']} lacks {missing}")
+        check.that(row["ns"] > 0, f"{row['call']} took {row['ns']} ns")
+
+
 def check_weights(check, step, path, trained):
     model = step.build_model()
     simplefsdp_capture.load_weights(model, path)
@@ -99,12 +122,15 @@ with Checks() as check:
     run = Run(plan, RANKS)
     trace, report = folder / "trace.json", folder / "report.html"
     weights = folder / "weights.safetensors"
+    profile = folder / "profile.json"
     trained = run.train(
         *(step.archive, step.data, STEPS, folder),
         *("--trace", trace, "--report", report, "--save-weights", weights),
+        *("--profile", profile),
     )
     check_metrics(check, read_metrics(folder / "metrics.jsonl"))
     check_f61_trace(check, trace)
+    check_profile(check, profile, plan)
     check_weights(check, step, weights, trained)
     page = report.read_text()
     check.that("<svg" in page, "report without a drawing")
