@@ -95,24 +95,22 @@ private:
                                 microBatch, scope);
   }
 
-  /// One collective: the sum within each replica first is a sum in rank order
-  /// in blocks of a replica's ranks, the sum over replicas first the same with
-  /// the axes exchanged.
+  /// In the order of a sharded parameter. The sum within each replica first is
+  /// one collective, in rank order in blocks of a replica's ranks.
   Value reduceWhole(Value gradient) {
-    bool isHybrid = sharding.replica.ranks > 1 && sharding.shard.ranks > 1;
-    ArrayAttr axes = sharding.data.split;
-    int64_t ranksPerBlock = sharding.reduction.ranksPerBlock;
-    if (isHybrid && sharding.reduction.kind == Reduction::Kind::Ordered) {
-      ranksPerBlock = sharding.shard.ranks;
-    }
+    const AxisGroup &shard = sharding.shard, &replica = sharding.replica;
+    bool isHybrid = replica.ranks > 1 && shard.ranks > 1;
     if (isHybrid &&
         sharding.reduction.kind == Reduction::Kind::AllreduceFirst) {
-      ranksPerBlock = sharding.replica.ranks;
-      SmallVector<Attribute> exchanged(sharding.shard.split.getValue());
-      llvm::append_range(exchanged, sharding.replica.split);
-      axes = builder.getArrayAttr(exchanged);
+      double first = firstDivisor(gradient, replica);
+      Value sum = allReduce(gradient, replica.split, first);
+      return allReduce(sum, shard.split, lastDivisor() / first);
     }
-    return allReduce(gradient, axes, lastDivisor(), ranksPerBlock);
+    bool isByReplica =
+        isHybrid && sharding.reduction.kind == Reduction::Kind::Ordered;
+    return allReduce(gradient, sharding.data.split, lastDivisor(),
+                     isByReplica ? shard.ranks
+                                 : sharding.reduction.ranksPerBlock);
   }
 
   Value reduceSharded(Value gradient) {

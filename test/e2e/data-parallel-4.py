@@ -25,10 +25,11 @@ BLOCKS = Reduction(grouped=2)
 HYBRID = "mesh=dp_replicate:2,dp_shard:2 mode=hybrid_shard"
 CHOICES = (
     (f"{HYBRID}", BLOCKS),
-    (f"{HYBRID} reshard=never", BLOCKS),
+    # Parameters that stay whole are added in the same order.
+    (f"{HYBRID} reshard=never keep-replicated=*norm*", BLOCKS),
     (f"{HYBRID} reduction=flat", FLAT),
     (
-        f"{HYBRID} reduction=allreduce_first",
+        f"{HYBRID} reduction=allreduce_first keep-replicated=*norm*",
         Reduction(grouped=2, replicas_first=True),
     ),
     (f"{HYBRID} gradient-scale=1/3", Reduction(grouped=2, divisor=3)),

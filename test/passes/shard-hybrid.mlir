@@ -23,7 +23,10 @@
 
 // FIRST: %[[SUM:.*]] = sfsdp.all_reduce %{{.*}} on ["dp_replicate"] for ["w"] {{.*}} -> tensor<6x3xf32>
 // FIRST: sfsdp.reduce_scatter %[[SUM]] on ["dp_shard"] divisor 8.000000e+00 for ["w"]
-// FIRST: sfsdp.all_reduce %{{.*}} on ["dp_shard", "dp_replicate"] grouped 2 divisor 8.000000e+00 for ["t"]
+// Axes of one collective are in the order of the mesh, so a whole parameter takes
+// two as well.
+// FIRST: %[[SCALARS:.*]] = sfsdp.all_reduce %{{.*}} on ["dp_replicate"] for ["t"]
+// FIRST: sfsdp.all_reduce %[[SCALARS]] on ["dp_shard"] divisor 8.000000e+00 for ["t"]
 
 // F20: f16 would overflow between the two sums, so both divide.
 // HALF: %[[CHUNK:.*]] = sfsdp.reduce_scatter %{{.*}} on ["dp_shard"] divisor 4.000000e+00 for ["w"] {{.*}} -> tensor<2x3xf16>
