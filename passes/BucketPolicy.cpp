@@ -40,8 +40,9 @@ FailureOr<BucketPolicy> mlir::sfsdp::parseBucketPolicy(ModuleOp module,
   }
   double size = 0;
   rest = text;
-  if (rest.consume_front("size:") && !rest.getAsDouble(size) &&
-      std::isfinite(size) && size > 0) {
+  // No storage has 2^40 MiB.
+  if (rest.consume_front("size:") && !rest.getAsDouble(size) && size > 0 &&
+      size <= 0x1p40) {
     policy.kind = BucketPolicy::Kind::Size;
     policy.bucketBytes = static_cast<int64_t>(std::ceil(size * 1024 * 1024));
     return policy;

@@ -383,10 +383,10 @@ struct Shard final : mlir::sfsdp::impl::ShardPassBase<Shard> {
 
   FailureOr<Sync> chooseSync(const Sharding &sharding) {
     ModuleOp module = getOperation();
-    if (microBatches < 1) {
-      return module.emitError()
-             << "option micro-batches: expected at least 1, got "
-             << microBatches.getValue();
+    constexpr int64_t most = 1'000'000; // kMaxMicroBatches of a plan
+    if (microBatches < 1 || microBatches > most) {
+      return module.emitError() << "option micro-batches: expected 1 to "
+                                << most << ", got " << microBatches.getValue();
     }
     if (microBatches == 1 && sync != Sync::Auto) {
       module.emitWarning() << "option sync: changes nothing with one "

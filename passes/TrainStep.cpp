@@ -43,6 +43,12 @@ mlir::sfsdp::findPrograms(ModuleOp module) {
            << "expected one function, the training step, or " << kMicroStepName
            << " and " << kLastMicroStepName << ", got " << functions.size();
   }
+  if (isMicro != module->hasAttr(kMicroBatchesAttrName)) {
+    return module.emitError()
+           << "expected " << kMicroBatchesAttrName << " on the module of "
+           << kMicroStepName << " and " << kLastMicroStepName
+           << ", and on no other";
+  }
   for (func::FuncOp function : functions) {
     if (failed(expectOneBlock(function))) {
       return failure();

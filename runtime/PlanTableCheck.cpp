@@ -11,6 +11,7 @@
 #include "runtime/Chunk.h"
 #include "runtime/PlanChecks.h"
 #include "runtime/PlanNames.h"
+#include "runtime/PlanVerifier.h"
 #include "runtime/TensorBytes.h"
 
 #include <algorithm>
@@ -224,8 +225,10 @@ Status sfsdp::runtime::checkTables(const Plan &plan) {
   if (Status status = checkMesh(plan.header.mesh); !status.ok()) {
     return status;
   }
-  if (plan.header.microBatches < 1) {
-    return Status::error("header.micro_batches: expected at least 1, got " +
+  if (plan.header.microBatches < 1 ||
+      plan.header.microBatches > kMaxMicroBatches) {
+    return Status::error("header.micro_batches: expected 1 to " +
+                         std::to_string(kMaxMicroBatches) + ", got " +
                          std::to_string(plan.header.microBatches));
   }
   for (const std::string &axis : plan.header.dataAxes) {

@@ -28,6 +28,9 @@
 
 namespace sfsdp::runtime {
 
+/// The most micro-batches that a step may have: batches are counted in 64 bits.
+constexpr int64_t kMaxMicroBatches = 1'000'000;
+
 /// Checks all of the above. `plan` must have come from readPlan, or have ids in
 /// range. The error names program and instruction: "train_step[12]: …".
 Status checkPlan(const Plan &plan);

@@ -1,4 +1,5 @@
 // RUN: not simplefsdp-opt %s --sfsdp-bucket="policy=size:0" 2>&1 | FileCheck %s --check-prefix=SIZE
+// RUN: not simplefsdp-opt %s --sfsdp-bucket="policy=size:1e300" 2>&1 | FileCheck %s --check-prefix=HUGE
 // RUN: not simplefsdp-opt %s --sfsdp-bucket="policy=saturate" 2>&1 | FileCheck %s --check-prefix=SATURATE
 // RUN: not simplefsdp-opt %s --sfsdp-bucket="policy=blocks" 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: rm -rf %t && mkdir %t
@@ -13,6 +14,7 @@
 // RUN: not simplefsdp-opt %s --sfsdp-bucket="policy=block:%t/object.json" 2>&1 | FileCheck %s --check-prefix=OBJECT
 
 // SIZE: error: bucket policy: expected none, block, block:FILE or size:N with N in MiB, got 'size:0'{{$}}
+// HUGE: error: bucket policy: expected none, block, block:FILE or size:N with N in MiB, got 'size:1e300'{{$}}
 // SATURATE: error: bucket policy: expected none, block, block:FILE or size:N with N in MiB, got 'saturate', which is not built yet
 // UNKNOWN: error: bucket policy: expected none, block, block:FILE or size:N with N in MiB, got 'blocks'{{$}}
 // NO-FILE: error: bucket policy: {{.*}}none.json: cannot read it: No such file or directory

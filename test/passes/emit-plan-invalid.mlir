@@ -75,3 +75,24 @@ module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 2>} {
     return
   }
 }
+
+// -----
+
+// expected-error@+1 {{expected sfsdp.micro_batches on the module of micro_step and last_micro_step, and on no other}}
+module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 2>} {
+  func.func @micro_step() {
+    return
+  }
+  func.func @last_micro_step() {
+    return
+  }
+}
+
+// -----
+
+// expected-error@+1 {{expected sfsdp.micro_batches on the module of micro_step and last_micro_step, and on no other}}
+module attributes {sfsdp.mesh = #sfsdp.mesh<"dp" = 2>, sfsdp.micro_batches = 2 : i64} {
+  func.func @train_step() {
+    return
+  }
+}

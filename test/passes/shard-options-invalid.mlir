@@ -19,8 +19,10 @@
 // RANKS: error: option ranks: expected mesh with it
 // HYBRID: error: option mesh: hybrid_shard expects the data axes dp_replicate and dp_shard, in this order, as in mesh=dp_replicate:2,dp_shard:4, got #sfsdp.mesh<
 // RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 micro-batches=0" 2>&1 | FileCheck %s --check-prefix=MICRO
+// RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 micro-batches=9223372036854775807" 2>&1 | FileCheck %s --check-prefix=MANY
 // RUN: not simplefsdp-opt %s --sfsdp-shard="mesh=dp:2 micro-batches=2 sync=shard-each-replica-last" 2>&1 | FileCheck %s --check-prefix=SYNC
-// MICRO: error: option micro-batches: expected at least 1, got 0
+// MICRO: error: option micro-batches: expected 1 to 1000000, got 0
+// MANY: error: option micro-batches: expected 1 to 1000000, got 9223372036854775807
 // SYNC: error: option sync: expected mode=hybrid_shard and reduction=ordered with shard-each-replica-last
 // HYBRID-GROUPED: error: option reduction: hybrid_shard sums replica by replica, expected auto, ordered, flat or allreduce_first, got 'grouped:2'
 // GROUPED: error: option reduction: expected grouped:K with K ranks per block, got 'grouped:0'

@@ -410,7 +410,10 @@ TEST(PlanVerifier, ProgramsFollowFromMicroBatches) {
   plan.header.microBatches = 2;
   expectError(plan, "the plan has 1 programs, expected 2 for 2 micro-batches");
   plan.header.microBatches = 0;
-  expectError(plan, "header.micro_batches: expected at least 1, got 0");
+  expectError(plan, "header.micro_batches: expected 1 to 1000000, got 0");
+  plan.header.microBatches = INT64_MAX;
+  expectError(plan, "header.micro_batches: expected 1 to 1000000, got "
+                    "9223372036854775807");
 }
 
 TEST(PlanVerifier, AStorageBelongsToOneProgram) {
