@@ -95,7 +95,7 @@ struct Executor::State {
   Status prepare(const Free &freed, const GroupFinder &groups);
   void makeArguments();
   Readers readersOf(const KernelCall &kernel) const;
-  at::Tensor newBlock(ValueId value) const;
+  at::Tensor newBlock(ValueId id) const;
   void findKeptStorages();
 
   Status run(Routine &next, const StepPoint &point, bool isTimed);

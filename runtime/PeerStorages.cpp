@@ -103,21 +103,27 @@ private:
   std::map<int64_t, Blocks> byBytes;
 };
 
+/// Marks what the other ranks read of `start`: its operands, and the sums of an
+/// all-reduce, of which each rank forms a part.
+void markRead(const Plan &plan, const CollectiveStart &start,
+              std::vector<bool> &read) {
+  for (const CollectiveMemberRef &member : start.members) {
+    read[plan.values[member.input].storage] = true;
+    if (start.kind == CollectiveKind::AllReduce) {
+      read[plan.values[member.output].storage] = true;
+    }
+  }
+}
+
 } // namespace
 
 std::vector<bool> sfsdp::runtime::storagesReadByPeers(const Plan &plan) {
   std::vector<bool> read(plan.storages.size());
   for (const Program &program : plan.programs) {
     for (const Instruction &instruction : program.instructions) {
-      const auto *start = std::get_if<CollectiveStart>(&instruction.action);
-      if (!start) {
-        continue;
-      }
-      for (const CollectiveMemberRef &member : start->members) {
-        read[plan.values[member.input].storage] = true;
-        if (start->kind == CollectiveKind::AllReduce) {
-          read[plan.values[member.output].storage] = true;
-        }
+      if (const auto *start =
+              std::get_if<CollectiveStart>(&instruction.action)) {
+        markRead(plan, *start, read);
       }
     }
   }
