@@ -15,20 +15,55 @@
 
 using namespace sfsdp::runtime;
 
+namespace {
+
+/// The axes that split one dimension together.
+struct Split {
+  RowRange within;  ///< what they split
+  int64_t rows = 0; ///< of it, padding included
+  int64_t ranks = 1;
+  int64_t index = 0; ///< of this rank, row-major
+  size_t lastAxis = 0;
+
+  int64_t chunk() const { return chunkRows(rows, ranks); }
+
+  RowRange range() const {
+    int64_t begin = within.begin + index * chunk();
+    return {std::min(begin, within.end), std::min(begin + chunk(), within.end)};
+  }
+};
+
+size_t axisIndex(const Mesh &mesh, const std::string &name) {
+  size_t index = 0;
+  while (index < mesh.axes.size() && mesh.axes[index].name != name) {
+    ++index;
+  }
+  return index;
+}
+
+} // namespace
+
 Box sfsdp::runtime::ownedBox(const std::vector<int64_t> &globalShape,
                              const std::vector<AxisShard> &placement,
                              const Mesh &mesh, const MeshPosition &position) {
-  Box box;
+  std::vector<Split> splits;
   for (int64_t size : globalShape) {
-    box.push_back({0, size});
+    splits.push_back({{0, size}, size});
   }
-  std::vector<int64_t> padded = globalShape;
   for (const AxisShard &shard : placement) {
-    RowRange &range = box[shard.dim];
-    int64_t chunk = chunkRows(padded[shard.dim], mesh.axisSize(shard.axis));
-    int64_t begin = range.begin + position.coordinate(shard.axis) * chunk;
-    range = {std::min(begin, range.end), std::min(begin + chunk, range.end)};
-    padded[shard.dim] = chunk;
+    Split &split = splits[shard.dim];
+    size_t axis = axisIndex(mesh, shard.axis);
+    if (split.ranks > 1 && axis < split.lastAxis) {
+      split = {split.range(), split.chunk()};
+    }
+    int64_t size = mesh.axisSize(shard.axis);
+    split.ranks *= size;
+    split.index = split.index * size + position.coordinate(shard.axis);
+    split.lastAxis = axis;
+  }
+  Box box;
+  for (const Split &split : splits) {
+    box.push_back(split.range());
   }
   return box;
 }

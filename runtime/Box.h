@@ -24,7 +24,9 @@ namespace sfsdp::runtime {
 using Box = std::vector<RowRange>;
 
 /// The part of a tensor of `globalShape` that the rank at `position` owns; some
-/// range is empty when it owns nothing.
+/// range is empty when it owns nothing. Axes of one dimension that are listed
+/// in the mesh's order split it as one, as a collective over them does; an axis
+/// out of that order splits the chunk that the axes before it make.
 Box ownedBox(const std::vector<int64_t> &globalShape,
              const std::vector<AxisShard> &placement, const Mesh &mesh,
              const MeshPosition &position);

@@ -42,6 +42,19 @@ TEST(Box, AxesOfOneDimensionNest) {
   EXPECT_EQ(rows(5), std::pair(int64_t{10}, int64_t{10}));
 }
 
+TEST(Box, DataAxesOfOneDimensionAreOneSplit) {
+  // 5 rows over 2 x 2 ranks are 2, 2, 1, 0, as a gather over both axes puts
+  // them together; splitting 3 + 2 and then again would give 2, 1, 2, 0.
+  Mesh mesh{{{"a", 2}, {"b", 2}}, {}};
+  std::vector<AxisShard> placement = {{"a", 0}, {"b", 0}};
+  for (int64_t rank = 0; rank < 4; ++rank) {
+    Box box = ownedBox({5}, placement, mesh, MeshPosition(mesh, rank));
+    RowRange expected = ownedRows(5, 4, rank);
+    EXPECT_EQ(box[0].begin, expected.begin);
+    EXPECT_EQ(box[0].end, expected.end);
+  }
+}
+
 TEST(Box, CopiesBetweenStrides) {
   // Columns 1 and 2 of a row-major [2, 4] into a column-major [2, 2].
   std::vector<int32_t> whole(8), part(4);
